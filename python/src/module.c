@@ -107,6 +107,8 @@ static PyMethodDef functions[] = {
     {"cuda_backend", cuda_backend, METH_NOARGS, NULL},
     {"open_sandbox", tmpy_open_sandbox, METH_VARARGS, NULL},
     {"decode", tmpy_decode, METH_VARARGS, NULL},
+    {"find_pages", tmpy_find_pages, METH_VARARGS, NULL},
+    {"read_page", tmpy_read_page, METH_VARARGS, NULL},
     {"read_rows", tmpy_read_rows, METH_VARARGS, NULL},
     {"picture_size", tmpy_picture_size, METH_VARARGS, NULL},
     {"draw", tmpy_draw, METH_VARARGS, NULL},

@@ -74,6 +74,81 @@ PyObject *tmpy_decode(PyObject *module, PyObject *args)
     return good ? result_of(state, subclass, &picture) : tmpy_fail_picture(state, error.reason);
 }
 
+typedef struct page_list {
+    PyObject *list;
+    PyThreadState *gil; /* while it is not held */
+} page_list;
+
+/* For io_find_parts. */
+static bool add_page(void *data, const io_part *part, const char *reason)
+{
+    page_list *pages = data;
+    PyEval_RestoreThread(pages->gil);
+    PyObject *page = Py_BuildValue("((LLnLn)z)", (long long)part->page, (long long)part->offset,
+                                   (Py_ssize_t)part->size, (long long)part->header,
+                                   (Py_ssize_t)part->header_size, reason);
+    const bool good = page && PyList_Append(pages->list, page) == 0;
+    Py_XDECREF(page);
+    pages->gil = PyEval_SaveThread();
+    return good;
+}
+
+/* find_pages(path) -> [(part, why it cannot be read or None), ...]: the pictures of a file of several; [] for other
+ * files. */
+PyObject *tmpy_find_pages(PyObject *module, PyObject *args)
+{
+    PyObject *path;
+    (void)module;
+
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    page_list pages = {.list = PyList_New(0)};
+    if (pages.list && io_may_have_pages(name, false)) {
+        pages.gil = PyEval_SaveThread();
+        const int64_t count = io_find_parts(name, 0, add_page, &pages);
+        PyEval_RestoreThread(pages.gil);
+        if (count < 0)
+            Py_CLEAR(pages.list);
+    }
+    Py_DECREF(path);
+    return pages.list;
+}
+
+/* read_page(path, part, color, sandboxed, subclass) -> as decode, of a part that find_pages found. A file that has to
+ * be there as a whole for each of its pages is mapped, not read for each. */
+PyObject *tmpy_read_page(PyObject *module, PyObject *args)
+{
+    tmpy_state *state = tmpy_state_of(module);
+    PyObject *path, *subclass;
+    int color, sandboxed;
+    long long page, offset, header;
+    Py_ssize_t size, header_size;
+    io_source source = {0};
+    io_picture picture = {0};
+    io_error error = {.reason = ""};
+
+    if (!PyArg_ParseTuple(args, "O&(LLnLn)ppO", PyUnicode_FSConverter, &path, &page, &offset, &size,
+                          &header, &header_size, &color, &sandboxed, &subclass))
+        return NULL;
+    const io_part part = {.page = page, .offset = offset, .size = (size_t)size,
+                          .header = header, .header_size = (size_t)header_size};
+    const io_request request = request_of(color, false);
+    const char *name = PyBytes_AsString(path);
+    PyThreadState *gil = PyEval_SaveThread();
+    bool good = size ? io_source_open_part(&source, name, &part, &error)
+                     : io_source_map(&source, name, &error);
+    if (good) {
+        source.page = page;
+        source.decoder = sandboxed ? tmpy_sandbox_decoder() : NULL;
+        good = io_decode_as(&source, &request, &(io_limits){0}, &picture, &error);
+        io_source_close(&source);
+    }
+    PyEval_RestoreThread(gil);
+    Py_DECREF(path);
+    return good ? result_of(state, subclass, &picture) : tmpy_fail_picture(state, error.reason);
+}
+
 static bool has_rows(int64_t first, int64_t end, int64_t height, io_error *error)
 {
     if (first >= 0 && first < end && end <= height)

@@ -164,6 +164,8 @@ PyObject *tmpy_merge_parts(PyObject *module, PyObject *args);
 PyObject *tmpy_devices(PyObject *module, PyObject *args);
 PyObject *tmpy_open_sandbox(PyObject *module, PyObject *args);
 PyObject *tmpy_decode(PyObject *module, PyObject *args);
+PyObject *tmpy_find_pages(PyObject *module, PyObject *args);
+PyObject *tmpy_read_page(PyObject *module, PyObject *args);
 PyObject *tmpy_read_rows(PyObject *module, PyObject *args);
 PyObject *tmpy_picture_size(PyObject *module, PyObject *args);
 PyObject *tmpy_draw(PyObject *module, PyObject *args);

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Generic, overload
 
 from . import _tmatch
@@ -19,7 +20,7 @@ from ._match import Match
 from ._matcher import Matcher
 from ._pending import Result
 from ._prepared import Axis, Region, check_search_of_all
-from ._read import Path, open_sandbox, read, write
+from ._read import FilePicture, Path, find_pictures, open_sandbox, read, write
 from ._settings import Algorithm, Domain, Metric, Search, Support, engine_key
 
 
@@ -117,14 +118,18 @@ def cuda_backend() -> str | None:
 
 @dataclass(frozen=True)
 class FileResult(Generic[Result]):
-    """What came of a file: its matches as of tmatch.match, or an error and none.
+    """What came of a file, or of a page: its matches as of tmatch.match, or an error and none.
 
-    error is the exception that reading or matching the file ended with, or None.
+    path   as it was given; of a page of a file that holds several 'scan.tif#1', 'scan.tif#2' and so
+           on, as the program writes it
+    error  the exception that reading or matching ended with, or None
+    page   the number in the path, counted from 1; None for a file of one picture
     """
 
     path: str
     matches: Result
     error: Exception | None = None
+    page: int | None = None
 
 
 def list_files(frames: Path | Iterable[Path]) -> list[str]:
@@ -146,13 +151,13 @@ def make_bar(wanted: bool | None, total: int) -> Any:
         return None
 
 
-def _in_order(work: Callable[[str], Any], paths: list[str], workers: int) -> Iterator[Any]:
-    """Results in the order of the paths; at most two for each worker are begun and not taken."""
+def _in_order(work: Callable[[FilePicture], Any], paths: list[str], workers: int) -> Iterator[Any]:
+    """Results in the order of the paths and of each file's pictures; at most two for each worker are begun and not taken."""
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[Any]] = deque()
         try:
-            for path in paths:
-                waiting.append(pool.submit(work, path))
+            for picture in chain.from_iterable(map(find_pictures, paths)):
+                waiting.append(pool.submit(work, picture))
                 if len(waiting) >= 2 * workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -244,6 +249,9 @@ def files(
 ) -> Iterator[Any]:
     """Matches many files, several at a time, and yields a FileResult for each, in their order.
 
+    A file that holds several pictures, as TIFF, Y4M and PNM may, has a FileResult for each page.
+    Its path is 'scan.tif#1' for the first, as the program writes it; tmatch.read counts pages from 0.
+
     frames: a folder, whose pictures are taken in the order of their names, or paths. template:
     an array, a path, or a list of these. The other arguments are tmatch.match's, and
 
@@ -253,7 +261,7 @@ def files(
               cores, at most 4 where a GPU is used
     progress  show a bar, if tqdm is installed; None: if standard error is a terminal
 
-    A file that cannot be read or matched is a result with an error. What is wrong with the
+    A file, or a page, that cannot be read or matched is a result with an error. What is wrong with the
     template, or with an argument whatever the frame, is raised at once.
     """
     check_search_of_all(n, min_score, overlap, region)
@@ -277,7 +285,7 @@ def files(
     own = threading.local()
     spare = [first]
 
-    def work(path: str) -> FileResult[Any]:
+    def work(picture: FilePicture) -> FileResult[Any]:
         if not hasattr(own, "matcher"):
             try:
                 own.matcher = spare.pop()
@@ -285,19 +293,19 @@ def files(
                 own.matcher = make()
         try:
             found = own.matcher.match(
-                read(path, color=color, sandbox=sandbox), n=n, min_score=min_score, region=region,
+                picture.read(color, sandbox), n=n, min_score=min_score, region=region,
                 overlap=overlap, margin=margin, subpixel=subpixel,
             )  # fmt: skip
-            return FileResult(path, found)
+            return FileResult(picture.name, found, None, picture.number)
         except (OSError, TypeError, _tmatch.Error, ValueError) as error:
-            return FileResult(path, [[] for _ in templates] if several else [], error)
+            return FileResult(picture.name, [[] for _ in templates] if several else [], error, picture.number)
 
     def results() -> Iterator[Any]:
         bar = make_bar(progress, len(paths))
         try:
             for result in _in_order(work, paths, workers or _workers(device)):
                 yield result
-                if bar is not None:
+                if bar is not None and result.page in (None, 1):
                     bar.update()
         finally:
             if bar is not None:

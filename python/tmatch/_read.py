@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import BinaryIO, NoReturn, TypeAlias, Union
 from unicodedata import category
 
@@ -128,7 +129,10 @@ def read(
 
     It is gray, Rec. 601 luma, or with color=True of shape (height, width, 3): red, green, blue.
     Samples of 16 bits and floats stay what they are. Transparency becomes the picture's mask. It
-    is upright, as EXIF data say, unless stored_orientation is set. page: of a TIFF, from 0.
+    is upright, as EXIF data say, unless stored_orientation is set.
+
+    Of a file that holds several pictures it is the first. page: of a TIFF another one, counted from 0.
+    tmatch.files matches all of them.
 
     rows: (first, end), to read rows first to end - 1 only. Of TIFF, PNM, BMP and .npy others are not
     even looked at, PNG, JPEG and Y4M are decoded down to the last of them, and memory is for
@@ -149,6 +153,37 @@ def read(
         with _named(path):
             data = _content(file)
         return decode(data, os.fspath(path), color, page, stored_orientation, sandbox)
+
+
+@dataclass(frozen=True)
+class FilePicture:
+    """The picture that a file holds, or one of several. number: which of them, from 1."""
+
+    path: str
+    number: int | None = None
+    part: tuple[int, int, int, int, int] | None = None
+    damage: str | None = None
+
+    @property
+    def name(self) -> str:
+        """As the program writes it."""
+        return f"{os.fsdecode(self.path)}#{self.number}" if self.number else self.path
+
+    def read(self, color: bool, sandbox: bool) -> Picture:
+        """sandbox: it is open."""
+        if self.part is None:
+            return read(self.path, color=color, sandbox=sandbox)
+        with _named(self.name):
+            if self.damage:
+                _refuse(self.damage)
+            return _picture(_tmatch.read_page(os.path.abspath(self.path), self.part, color, sandbox, Picture))
+
+
+def find_pictures(path: str) -> list[FilePicture]:
+    """What is no file counts as one picture; reading it says why. A pipe, once opened, must not be closed before it is read."""
+    found = _tmatch.find_pages(os.path.abspath(path)) if os.path.isfile(path) else []
+    pages = [FilePicture(path, i + 1, part, damage) for i, (part, damage) in enumerate(found)]
+    return pages or [FilePicture(path)]
 
 
 def write(path: Path, picture: ArrayLike) -> None:

@@ -2,6 +2,7 @@
 """Pictures in files, drawings and the batch."""
 
 import doctest
+import json
 import os
 import pathlib
 import resource
@@ -71,6 +72,13 @@ def reads(library):
     return library in subprocess.run([sys.executable, "-m", "tmatch", "--version"], capture_output=True, text=True).stdout
 
 
+def need_sandbox(data):
+    try:
+        tmatch.read(data / "button.png", sandbox=True)
+    except tmatch.Error as error:
+        pytest.skip(f"there is no sandbox: {error}")
+
+
 def files_of_all_kinds(folder, rng):
     """Pictures with and without colour, transparency and 16 bits, as far as Pillow is there to write them."""
     gray, color = (rng.integers(0, 256, shape, dtype=np.uint8) for shape in ((90, 70), (90, 70, 3)))
@@ -110,6 +118,9 @@ def test_pipes_and_devices(data, tmp_path, monkeypatch):
     os.mkfifo(pipe)
     with open(data / "button.png", "rb") as file, subprocess.Popen(["cp", "/dev/stdin", pipe], stdin=file):
         assert bytes(tmatch.read(pipe)) == bytes(tmatch.read(data / "button.png"))
+    with open(data / "button.png", "rb") as file, subprocess.Popen(["cp", "/dev/stdin", pipe], stdin=file):
+        (result,) = tmatch.files([pipe], data / "button.png", progress=False)
+        assert result.error is None and result.matches[0].score == 1
     for path in (0, True, None):
         for kwargs in ({}, {"rows": (0, 5)}):
             with pytest.raises(TypeError):
@@ -307,6 +318,91 @@ def test_files(data, tmp_path):
     assert color.matches == tmatch.match(
         tmatch.read(paths[2], color=True), tmatch.read(data / "patch.jpg", color=True)
     )
+
+
+def write_y4m(path, frames):
+    height, width = frames[0].shape
+    header = f"YUV4MPEG2 W{width} H{height} F25:1 Cmono XCOLORRANGE=FULL\n".encode()
+    path.write_bytes(header + b"".join(b"FRAME\n" + frame.tobytes() for frame in frames))
+
+
+def write_pages(folder, frames):
+    """The frames as the pages of a file of each kind that may have several; the last has a second page that is damaged."""
+    write_y4m(folder / "a.y4m", frames)
+    write_y4m(folder / "cut.y4m", frames)
+    os.truncate(folder / "cut.y4m", os.path.getsize(folder / "cut.y4m") - 100)
+    for i, frame in enumerate(frames):
+        write_pgm(folder / f"{i}.pgm", frame)
+    (folder / "b.pgm").write_bytes(b"".join((folder / f"{i}.pgm").read_bytes() for i in range(len(frames))))
+    for i in range(len(frames)):
+        (folder / f"{i}.pgm").unlink()
+    if not reads("libtiff"):
+        return
+    Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    first, *others = (Image.fromarray(frame) for frame in frames)
+    for name in ("c.tif", "damaged.tif"):
+        first.save(folder / name, save_all=True, append_images=others, compression="tiff_adobe_deflate")
+    with Image.open(folder / "damaged.tif") as damaged:
+        damaged.seek(1)
+        (strip,) = damaged.tag_v2[273]
+    with open(folder / "damaged.tif", "r+b") as file:
+        file.seek(strip)
+        file.write(bytes(100))
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_files_of_several_pages(data, tmp_path, rng, sandbox):
+    """Each page is a result, with the name and what is wrong with it as the program says it."""
+    if sandbox:
+        need_sandbox(data)
+    frames = [rng.integers(0, 256, (40, 50), dtype=np.uint8) for _ in range(3)]
+    template = frames[2][13:21, 21:31]
+    write_pages(tmp_path, frames)
+    tmatch.write(tmp_path / "d.png", frames[2])
+    paths = sorted(tmp_path.iterdir())
+    tmatch.write(tmp_path / "template.png", template)
+    said = subprocess.run(
+        [sys.executable, "-m", "tmatch", "-q", "--format=json", "-t", tmp_path / "template.png", *paths],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    expected = [
+        (line["frame"], line.get("error"), [(m["x"], m["y"]) for m in line.get("matches", [])])
+        for line in map(json.loads, said.stdout.splitlines())
+    ]
+    assert len(expected) > 9
+    results = list(tmatch.files(paths, template, sandbox=sandbox, workers=2, progress=False))
+    assert [
+        (r.path, str(r.error).removeprefix(f"{r.path}: ") if r.error else None, [(m.x, m.y) for m in r.matches])
+        for r in results
+    ] == expected
+    for r in results:
+        name, _, number = r.path.partition("#")
+        assert r.page == (int(number) if number else None)
+        if r.error is None and r.page:
+            assert r.matches == tmatch.match(frames[r.page - 1], template)
+        elif r.error:
+            assert str(r.error).startswith(f"{r.path}: ") and r.error.status == "PICTURE"
+    whole = {name: [r for r in results if r.path.startswith(os.fspath(tmp_path / name))] for name in os.listdir(tmp_path)}
+    for name in ("damaged.tif", "cut.y4m"):
+        if name in whole:
+            assert sum(r.error is not None for r in whole[name]) == 1 and len(whole[name]) == 3
+    assert tmatch.read(tmp_path / "a.y4m").shape == (40, 50)
+    assert np.array_equal(np.asarray(tmatch.read(tmp_path / "b.pgm")), frames[0])
+
+
+def test_pages_are_shared_out(tmp_path, rng):
+    """No more pages are read than there are workers for."""
+    frames = [rng.integers(0, 256, (40, 50), dtype=np.uint8) for _ in range(100)]
+    write_y4m(tmp_path / "a.y4m", frames)
+    results = tmatch.files(tmp_path, frames[0][5:20, 5:20], workers=2, progress=False)
+    assert next(results).matches[0].score == 1
+    os.truncate(tmp_path / "a.y4m", 0)
+    assert sum(r.error is None for r in results) < 10
+
+
+def test_files_with_names_that_no_file_has(data):
+    results = list(tmatch.files(["a\0b.tif", "\ud800.tif"], data / "patch.jpg", progress=False))
+    assert [type(r.error) for r in results] == [ValueError, UnicodeEncodeError]
 
 
 def test_files_fail_at_once(data, tmp_path):
