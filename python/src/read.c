@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/format.h"
 
 /* (array, mask or None, format); frees the picture. */
 static PyObject *result_of(tmpy_state *state, PyObject *subclass, io_picture *picture)
@@ -35,6 +35,15 @@ static io_request request_of(bool color, bool stored_orientation)
                         .alpha = true,
                         .floats = IO_FLOATS_KEPT,
                         .stored_orientation = stored_orientation};
+}
+
+/* Says of a movie that could not be read what it is, in place of the formats that are none of its. */
+static void explain_movie(const io_source *source, io_error *error)
+{
+    if (io_foreign_kind(source->data, source->size) == IO_FOREIGN_MOVIE &&
+        !io_find_format(source->data, source->size))
+        strcpy(error->reason, "a movie, which the module does not read; "
+                              "the program matches movies: python -m tmatch");
 }
 
 static bool has_page(const io_source *source, io_error *error)
@@ -69,6 +78,8 @@ PyObject *tmpy_decode(PyObject *module, PyObject *args)
     PyThreadState *gil = PyEval_SaveThread();
     const bool good = has_page(&source, &error) &&
                       io_decode_as(&source, &request, &(io_limits){0}, &picture, &error);
+    if (!good)
+        explain_movie(&source, &error);
     PyEval_RestoreThread(gil);
     PyBuffer_Release(&bytes);
     return good ? result_of(state, subclass, &picture) : tmpy_fail_picture(state, error.reason);
@@ -244,6 +255,8 @@ PyObject *tmpy_read_rows(PyObject *module, PyObject *args)
         source.decoder = sandboxed ? tmpy_sandbox_decoder() : NULL;
         good = has_page(&source, &error) &&
                read_rows(&source, &request, first, end, &picture, &error);
+        if (!good)
+            explain_movie(&source, &error);
         io_source_close(&source);
     }
     PyEval_RestoreThread(gil);
@@ -271,12 +284,14 @@ PyObject *tmpy_picture_size(PyObject *module, PyObject *args)
     const bool good = io_source_map(&source, name, &error) &&
                       io_rows_open(&rows, &source, IO_GRAY, &(io_limits){0}, &error);
     PyEval_RestoreThread(gil);
-    if (good)
+    if (good) {
         result = Py_BuildValue("LLO", (long long)io_rows_width(rows),
                                (long long)io_rows_height(rows),
                                io_rows_seeks(rows) ? Py_True : Py_False);
-    else
+    } else {
+        explain_movie(&source, &error);
         tmpy_fail_picture(state, error.reason);
+    }
     io_rows_close(&rows);
     io_source_close(&source);
     Py_DECREF(path);

@@ -400,6 +400,25 @@ def test_pages_are_shared_out(tmp_path, rng):
     assert sum(r.error is None for r in results) < 10
 
 
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_movies_are_for_the_program(data, tmp_path, sandbox):
+    if sandbox:
+        need_sandbox(data)
+    begins = {"a.mp4": b"\0\0\0\x18ftypmp42", "b.gif": b"GIF89a", "c.mkv": b"\x1a\x45\xdf\xa3"}
+    for name, begin in begins.items():
+        (tmp_path / name).write_bytes(begin + bytes(100))
+        for rows in (None, (0, 1)):
+            with pytest.raises(tmatch.InputError, match=f"{name}: a movie, .* the program matches movies: python -m tmatch$"):
+                tmatch.read(tmp_path / name, rows=rows, sandbox=sandbox)
+        (result,) = tmatch.files([tmp_path / name], data / "button.png", sandbox=sandbox, progress=False)
+        assert "a movie" in str(result.error)
+        with pytest.raises(tmatch.InputError, match="a movie"):
+            picture_size(tmp_path / name)
+    (tmp_path / "no.mp4").write_bytes(b"no movie")
+    with pytest.raises(tmatch.InputError, match="not a picture that tmatch reads"):
+        tmatch.read(tmp_path / "no.mp4", sandbox=sandbox)
+
+
 def test_files_with_names_that_no_file_has(data):
     results = list(tmatch.files(["a\0b.tif", "\ud800.tif"], data / "patch.jpg", progress=False))
     assert [type(r.error) for r in results] == [ValueError, UnicodeEncodeError]
