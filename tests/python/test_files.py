@@ -7,6 +7,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -289,6 +290,15 @@ def test_the_program(data):
     assert printed.startswith(f"tmatch {tmatch.__version__}\n")
     failed = subprocess.run([sys.executable, "-m", "tmatch", "--nonsense"], capture_output=True, text=True)
     assert failed.returncode == 2 and failed.stderr.startswith("tmatch: ")
+
+
+def test_the_program_ends_as_its_reader_does(data):
+    """By SIGPIPE, without a word, as it does where Python has not started it."""
+    read, write = os.pipe()
+    os.close(read)
+    ended = subprocess.run([sys.executable, "-m", "tmatch", "--help"], stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGPIPE, b"")
 
 
 def test_files(data, tmp_path):
