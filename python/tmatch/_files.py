@@ -264,7 +264,7 @@ def files(
     A file, or a page, that cannot be read or matched is a result with an error. What is wrong with the
     template, or with an argument whatever the frame, is raised at once.
     """
-    check_search_of_all(n, min_score, overlap, region)
+    check_search_of_all(n, min_score, overlap, region, metric)
     if sandbox:
         open_sandbox()
 

@@ -60,23 +60,36 @@ def _warn(cut_off: bool, warning: str, peaks: int) -> None:
         warn_of_peaks(peaks, 4)
 
 
-def check_search_of_all(n: int | None, min_score: float | None, overlap: float, region: Region | None) -> None:
+def check_search_of_all(
+    n: int | None, min_score: float | None, overlap: float, region: Region | None, metric: str
+) -> None:
     """Raises what is wrong with these whatever the frame."""
     if n is not None and whole("n", n) < 0:
         raise ValueError(f"n must be 0 or more, not {n}")
     if not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be from 0 to 1, not {overlap}")
-    _check_search(n, min_score)
+    _threshold(n, min_score, choose("metric", metric, METRICS))
     _region(region)
 
 
-def _check_search(n: int | None, min_score: float | None) -> None:
-    if not n and min_score is None:
-        raise ValueError(
-            f"n={n} asks for all matches: min_score must say which score makes a position a match"
-        )
-    if min_score is not None and math.isnan(min_score):
+def _threshold(n: int | None, min_score: float | None, metric: int) -> float:
+    """min_score as the library takes it, nan for None."""
+    if min_score is None:
+        if not n:
+            raise ValueError(
+                f"n={n} asks for all matches: min_score must say which score makes a position a match"
+            )
+        return math.nan
+    try:
+        is_nan = math.isnan(min_score)
+    except TypeError:
+        raise TypeError(f"min_score must be a number, not {min_score!r}") from None
+    if is_nan:
         raise ValueError("min_score must be a number, not nan")
+    name = list(METRICS)[metric]
+    if name in ("lcc", "ccorr_normed") and not -1 <= min_score <= 1:
+        raise ValueError(f"min_score must be from -1 to 1, as scores of {name!r} are, not {min_score}")
+    return min_score
 
 
 class Prepared:
@@ -133,7 +146,7 @@ class Prepared:
         subpixel: bool,
         peaks: int,
     ) -> Any:
-        _check_search(n, min_score)
+        threshold = _threshold(n, min_score, self.key[0])
         lists, cut_off, warning = _tmatch.match(
             self.engine,
             self.templates,
@@ -141,7 +154,7 @@ class Prepared:
             frame_mask,
             _region(region),
             whole("n", n or 0),
-            math.nan if min_score is None else min_score,
+            threshold,
             overlap,
             whole("peaks", peaks),
             margin,
@@ -173,7 +186,7 @@ class Prepared:
         peaks: int,
     ) -> tuple[list[tuple[Any, ...]], str]:
         """What _tmatch.match_part returns."""
-        _check_search(n, min_score)
+        threshold = _threshold(n, min_score, self.key[0])
         return _tmatch.match_part(
             self.engine,
             self.templates,
@@ -183,7 +196,7 @@ class Prepared:
             first,
             *rows,
             whole("n", n or 0),
-            math.nan if min_score is None else min_score,
+            threshold,
             overlap,
             whole("peaks", peaks),
             margin,

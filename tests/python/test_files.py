@@ -439,9 +439,11 @@ def test_files_fail_at_once(data, tmp_path):
         tmatch.files(data, tmp_path / "none.png")
     with pytest.raises(tmatch.InputError):
         tmatch.files(data, np.zeros((3, 3), np.uint8))
-    for wrong in ({"n": -1}, {"n": None}, {"overlap": 2}):
+    for wrong in ({"n": -1}, {"n": None}, {"overlap": 2}, {"min_score": 2}, {"min_score": 2, "metric": "ccorr_normed"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             tmatch.files(data, data / "patch.jpg", **wrong)
+    with pytest.raises(ValueError, match="metric must be"):
+        tmatch.files(data, data / "patch.jpg", metric="zncc")
     for wrong in ((1, 2, 3), "x", 3, (0.5, 0, 20, 20)):
         with pytest.raises(TypeError, match="region must be four integers: x, y, width, height"):
             tmatch.files(data, data / "patch.jpg", region=wrong)

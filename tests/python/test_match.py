@@ -233,3 +233,11 @@ def test_cut_off_warns(rng):
     matcher = tmatch.Matcher(frame[:4, :4])
     with pytest.warns(RuntimeWarning, match="there may be more matches"):
         matcher.match(frame, n=None, min_score=-1, peaks=3)
+
+
+def test_scores_without_bounds(scene):
+    for metric, least in {"ccorr": 2, "ccoeff": 2, "sqdiff": 1e6, "sqdiff_normed": 2}.items():
+        assert len(tmatch.match(*scene, metric=metric, min_score=least)) == 1
+    for metric in ("lcc", "ccorr_normed"):
+        assert len(tmatch.match(*scene, metric=metric, min_score=1)) == 1
+        assert len(tmatch.match(*scene, metric=metric, min_score=-1)) == 1

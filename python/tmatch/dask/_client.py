@@ -68,7 +68,9 @@ def prepare(
             raise ValueError(f"{name} must be 1 or more, not {value}")
     words = {word: prepared[word] for word in ("metric", "domain", "algorithm", "search", "device")}
     engine_key(**words, threads=1)
-    check_search_of_all(search["n"], search["min_score"], search["overlap"], search.get("region"))
+    check_search_of_all(
+        search["n"], search["min_score"], search["overlap"], search.get("region"), prepared["metric"]
+    )
     if sandbox:
         open_sandbox()
     templates = _load(template, color, options or {}, sandbox)
