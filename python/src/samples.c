@@ -10,7 +10,7 @@ static void name_type(const tmpy_description *d, char text[48])
     static const struct {
         char kind;
         const char *name;
-    } names[] = {{'u', "uint"}, {'i', "int"}, {'f', "float"}, {'c', "complex"}};
+    } names[] = {{'u', "uint"}, {'i', "int"}, {'f', "float"}, {'c', "complex"}, {'M', "datetime"}, {'m', "timedelta"}};
     snprintf(text, 48, d->kind == 'b' ? "bool" : "an unknown type");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].kind == d->kind)
@@ -34,6 +34,18 @@ static bool refuse_shape(const tmpy_description *d, const char *name)
     return false;
 }
 
+/* What makes a type that is taken of another one, and wraps no value around. */
+static const char *remedy_of(const tmpy_description *d)
+{
+    const bool whole = d->kind == 'u' || d->kind == 'i';
+    return d->kind == 'b'                    ? "; .astype('uint8') makes it a picture"
+           : d->kind == 'f'                  ? "; .astype('float32') converts them"
+           : d->kind == 'u' && d->bytes == 2 ? "; .astype('uint16') converts them"
+           : whole && d->bytes <= 2          ? "; .astype('float32') keeps their values"
+           : whole                           ? "; .astype('float32') keeps their values up to 16777216"
+                                             : "";
+}
+
 static bool refuse_type(const tmpy_description *d, bool is_mask, const char *name)
 {
     char type[48];
@@ -42,10 +54,7 @@ static bool refuse_type(const tmpy_description *d, bool is_mask, const char *nam
         PyErr_Format(PyExc_TypeError, "%s has samples of %s, not bool or uint8", name, type);
     else
         PyErr_Format(PyExc_TypeError, "%s has samples of %s, not uint8, uint16 or float32%s", name,
-                     type,
-                     d->kind == 'b'   ? "; .astype('uint8') makes it a picture"
-                     : d->kind == 'f' ? "; .astype('float32') converts them"
-                                      : "");
+                     type, remedy_of(d));
     return false;
 }
 
@@ -97,15 +106,12 @@ static void read_format(const char *format, tmpy_description *d)
     d->swapped = tmpy_is_swapped(order, d->bytes);
 }
 
-/* Gets the buffer, or leaves the exception. CuPy's arrays have the protocol, but refuse where their
- * memory is the device's alone: then true, and no exception. */
-static bool is_cuda_without_buffer(tmpy_samples *s, PyObject *array)
+/* Whether an array that refused its buffer has another protocol; then the exception is gone. */
+static bool has_instead(PyObject *array, const char *protocol)
 {
     PyObject *type, *value, *traceback;
-    if (PyObject_GetBuffer(array, &s->view, PyBUF_RECORDS_RO) == 0)
-        return false;
     PyErr_Fetch(&type, &value, &traceback);
-    if (!PyObject_HasAttrString(array, "__cuda_array_interface__")) {
+    if (!PyObject_HasAttrString(array, protocol)) {
         PyErr_Restore(type, value, traceback);
         return false;
     }
@@ -190,8 +196,15 @@ bool tmpy_samples_take(tmpy_samples *s, PyObject *array, const char *name)
                      name);
         return false;
     }
-    if (PyObject_CheckBuffer(array) && !is_cuda_without_buffer(s, array))
-        return s->view.obj && take_buffer(s, name);
+    if (PyObject_CheckBuffer(array)) {
+        if (PyObject_GetBuffer(array, &s->view, PyBUF_RECORDS_RO) == 0)
+            return take_buffer(s, name);
+        /* CuPy's arrays refuse where their memory is the device's alone, NumPy's where the protocol has no
+         * name for the type, which their interface names. */
+        if (!has_instead(array, "__cuda_array_interface__"))
+            return PyErr_ExceptionMatches(PyExc_ValueError) &&
+                   has_instead(array, "__array_interface__") && tmpy_take_interface(s, array, name);
+    }
     if (s->engine && tmpy_has_stream(array) && tmpy_takes_devices(s))
         return tmpy_take_cuda_interface(s, array, name);
     if (PyObject_HasAttrString(array, "__dlpack_device__"))

@@ -88,24 +88,33 @@ static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *at
     return false;
 }
 
-/* Pillow's pictures with a palette hand out its indices, which are no brightness. */
-static bool has_palette(PyObject *array)
+/* Pillow's pictures have a method of their own to convert them, and those with a palette hand out its
+ * indices, which are no brightness. */
+static bool refuse_mode(const tmpy_samples *s, PyObject *array, const char *name)
 {
     PyObject *mode = PyObject_GetAttrString(array, "mode");
     const char *text = mode && PyUnicode_Check(mode) ? PyUnicode_AsUTF8AndSize(mode, NULL) : NULL;
+    const char *remedy = !text || s->is_mask          ? NULL
+                         : strcmp(text, "1") == 0     ? ".convert('L')"
+                         : strcmp(text, "I") == 0     ? ".convert('F')"
+                         : strcmp(text, "I;16B") == 0 ? ".convert('I').convert('F')"
+                                                      : NULL;
     const bool palette = text && text[0] == 'P';
     PyErr_Clear();
+    if (palette)
+        PyErr_Format(PyExc_ValueError,
+                     "%s has a palette: .convert('L') or .convert('RGB') makes it a picture", name);
+    else if (remedy)
+        PyErr_Format(PyExc_TypeError, "%s is a Pillow image of mode '%s': %s makes it a picture",
+                     name, text, remedy);
     Py_XDECREF(mode);
-    return palette;
+    return palette || remedy;
 }
 
 bool tmpy_take_interface(tmpy_samples *s, PyObject *array, const char *name)
 {
-    if (has_palette(array)) {
-        PyErr_Format(PyExc_ValueError,
-                     "%s has a palette: .convert('L') or .convert('RGB') makes it a picture", name);
+    if (refuse_mode(s, array, name))
         return false;
-    }
     PyObject *interface = PyObject_GetAttrString(array, "__array_interface__");
     const bool taken = interface && take_dictionary(s, interface, "__array_interface__", name);
     Py_XDECREF(interface);

@@ -4,6 +4,7 @@
 import array
 import ctypes
 import pathlib
+import re
 import sys
 
 import numpy as np
@@ -189,8 +190,12 @@ def test_pillow(data):
         assert tmatch.match(picture, picture.crop((60, 50, 100, 80)), mask=mask)[0].score == 1
         with pytest.raises(ValueError, match=r"the frame has a palette: .*convert"):
             tmatch.match(color.convert("P"), color)
-        with pytest.raises(TypeError, match="samples of int32"):
-            tmatch.match(picture.convert("I"), picture)
+        for mode, remedy in {"1": "convert('L')", "I": "convert('F')", "I;16B": "convert('I').convert('F')"}.items():
+            wrong = picture.convert("I").convert(mode) if ";" in mode else picture.convert(mode)
+            with pytest.raises(TypeError, match=f"the frame is a Pillow image of mode '{mode}': .{re.escape(remedy)} makes"):
+                tmatch.match(wrong, picture)
+            cured = eval(f"wrong.{remedy}")
+            assert tmatch.match(cured, cured.crop((60, 50, 100, 80)))[0].box == (60, 50, 40, 30)
         read = tmatch.read(data / "astronaut.png", color=True)
         assert np.array_equal(np.asarray(Image.fromarray(read)), np.asarray(color))
 
@@ -218,6 +223,8 @@ REFUSED = [
     (GOOD.astype(bool), TypeError, "samples of bool"),
     (GOOD.astype(">u2"), TypeError, "byte-swapped uint16"),
     (GOOD.astype("O"), TypeError, "samples of"),
+    (GOOD.astype("M8[s]"), TypeError, "samples of datetime64, not "),
+    (GOOD.astype("m8[s]"), TypeError, "samples of timedelta64, not "),
     (GOOD.astype([("r", "u1"), ("g", "u1")]), TypeError, "samples of"),
     (GOOD[0], ValueError, r"shape \(20,\)"),
     (GOOD.reshape(1, 20, 20, 1), ValueError, r"shape \(1, 20, 20, 1\)"),
@@ -237,6 +244,39 @@ REFUSED = [
     (DLPackOnly(GOOD.astype(np.float64)), TypeError, "samples of float64"),
     (DLPackOnly(np.zeros((2, 3, 4, 5), np.uint8)), ValueError, "shape"),
 ]
+
+
+@pytest.mark.parametrize(
+    "kind, remedy",
+    {
+        "bool": "; .astype('uint8') makes it a picture",
+        "float64": "; .astype('float32') converts them",
+        ">f4": "; .astype('float32') converts them",
+        ">u2": "; .astype('uint16') converts them",
+        "int8": "; .astype('float32') keeps their values",
+        "int16": "; .astype('float32') keeps their values",
+        "int32": "; .astype('float32') keeps their values up to 16777216",
+        "int64": "; .astype('float32') keeps their values up to 16777216",
+        "uint32": "; .astype('float32') keeps their values up to 16777216",
+        "uint64": "; .astype('float32') keeps their values up to 16777216",
+        "complex64": "",
+    }.items(),
+)
+def test_remedies(kind, remedy):
+    wrong = GOOD.astype(kind)
+    with pytest.raises(TypeError, match=f"not uint8, uint16 or float32{re.escape(remedy)}$"):
+        tmatch.match(wrong, wrong[:6, :8])
+    if remedy:
+        cured = eval(f"wrong{remedy.split()[1]}")
+        assert np.array_equal(cured, wrong)
+        tmatch.match(cured, cured[:6, :8])
+
+
+def test_released_buffer():
+    view = memoryview(GOOD)
+    view.release()
+    with pytest.raises(ValueError, match="released"):
+        tmatch.match(view, GOOD[3:9, 4:12])
 
 
 class Cuda:
