@@ -64,9 +64,21 @@ static void draw_cross(io_picture *picture, const io_box *b, const io_pen *p, in
             color);
 }
 
-static void draw_box(io_picture *picture, const io_box *b, const io_label *label, const io_pen *p)
+/* Those of a nest lie at its outermost box. */
+static void draw_labels(io_picture *picture, const io_crowd *crowd, const io_label *labels,
+                        size_t labelled, size_t i)
 {
-    const io_rect box = io_box_around(picture, b, p), middle = io_grown(box, -p->edge);
+    for (size_t k = 0; k < labelled; k++)
+        if (labels[k].size && crowd->places[crowd->places[k].first].last == i)
+            io_draw_label(picture, &labels[k], &crowd->drawing->boxes[k], &crowd->pen);
+}
+
+static void draw_box(io_picture *picture, const io_crowd *crowd, const io_label *labels,
+                     size_t labelled, size_t i)
+{
+    const io_pen *p = &crowd->pen;
+    const io_box *b = &crowd->drawing->boxes[i];
+    const io_rect box = crowd->places[i].outline, middle = io_grown(box, -p->edge);
     const io_rgb color = io_color_of(b);
 
     draw_cross(picture, b, p, p->edge, IO_DARK);
@@ -74,8 +86,7 @@ static void draw_box(io_picture *picture, const io_box *b, const io_label *label
     /* A label's edge lies under the bright line, not on it. */
     if (!b->weak)
         draw_ring(picture, box, p->line, IO_DARK);
-    if (label && label->size)
-        io_draw_label(picture, label, b, p);
+    draw_labels(picture, crowd, labels, labelled, i);
     if (b->weak) {
         draw_dashes(picture, middle, p->width, 3 * p->line, p->edge, IO_DARK);
         draw_dashes(picture, middle, p->width, 3 * p->line, 0, color);
@@ -84,13 +95,14 @@ static void draw_box(io_picture *picture, const io_box *b, const io_label *label
     }
 }
 
-static void draw_turned(io_picture *picture, const io_box *b, const io_corners *corners,
-                        const io_label *label, const io_pen *p)
+static void draw_turned(io_picture *picture, const io_crowd *crowd, const io_label *labels,
+                        size_t labelled, size_t i)
 {
-    const io_turned box = io_turned_box(picture, corners, p);
+    const io_pen *p = &crowd->pen;
+    const io_box *b = &crowd->drawing->boxes[i];
+    const io_turned box = io_turned_box(picture, &crowd->places[i].corners, p);
     io_draw_turned(picture, &box, p, b->weak, p->edge, IO_DARK);
-    if (label && label->size)
-        io_draw_label(picture, label, b, p);
+    draw_labels(picture, crowd, labels, labelled, i);
     io_draw_turned(picture, &box, p, b->weak, 0, io_color_of(b));
 }
 
@@ -99,12 +111,10 @@ static void draw_all(io_picture *picture, io_crowd *crowd, io_label *labels, siz
     const io_drawing *drawing = crowd->drawing;
     io_place_labels(labels, labelled, crowd, picture);
     for (size_t i = drawing->count; i-- > 0;) {
-        const io_box *box = &drawing->boxes[i];
-        const io_label *label = i < labelled ? &labels[i] : NULL;
         if (drawing->turned)
-            draw_turned(picture, box, &drawing->turned[i], label, &crowd->pen);
+            draw_turned(picture, crowd, labels, labelled, i);
         else
-            draw_box(picture, box, label, &crowd->pen);
+            draw_box(picture, crowd, labels, labelled, i);
     }
 }
 
@@ -114,18 +124,22 @@ bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect boun
     const size_t labelled = drawing->count < LABELLED ? drawing->count : LABELLED;
     io_label *labels = calloc(labelled + 1, sizeof *labels);
     io_rect *plates = calloc(labelled + 1, sizeof *plates);
+    io_place *places = calloc(drawing->count + 1, sizeof *places);
     io_crowd crowd = {.drawing = drawing,
                       .pen = io_pen_for(picture, drawing),
                       .bounds = bounds,
                       .text = text,
+                      .places = places,
                       .plates = plates};
     io_legend legend;
-    bool good = labels && plates ? io_plan_legend(&legend, picture, &crowd, error)
-                                 : io_fail(error, "not enough memory");
+    bool good = labels && plates && places ? io_place_boxes(&crowd, picture, error)
+                                           : io_fail(error, "not enough memory");
+    good = good && io_plan_legend(&legend, picture, &crowd, error);
     if (good) {
         draw_all(picture, &crowd, labels, labelled);
         good = io_draw_legend(picture, &legend, error);
     }
+    free(places);
     free(plates);
     free(labels);
     return good;

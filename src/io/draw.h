@@ -33,6 +33,19 @@ static inline io_rect io_clipped(io_rect r, const io_picture *picture)
                      smaller(r.y1, picture->height)};
 }
 
+/* The least rectangle that holds both, and the part that both have. */
+static inline io_rect io_joined(io_rect a, io_rect b)
+{
+    return (io_rect){smaller(a.x0, b.x0), smaller(a.y0, b.y0), larger(a.x1, b.x1),
+                     larger(a.y1, b.y1)};
+}
+
+static inline io_rect io_shared(io_rect a, io_rect b)
+{
+    return (io_rect){larger(a.x0, b.x0), larger(a.y0, b.y0), smaller(a.x1, b.x1),
+                     smaller(a.y1, b.y1)};
+}
+
 static inline bool io_meet(io_rect a, io_rect b)
 {
     return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;

@@ -51,8 +51,8 @@ static int64_t size_for(const char *text, const io_picture *picture, const io_cr
     return plate_width(text, size) <= box.x1 - box.x0 ? size : wanted;
 }
 
-/* Candidates for a label's position: around the box, touching its line; the last, in its corner. */
-enum { CANDIDATES = 13 };
+/* Candidates for a label's position: around the box, touching its line. */
+enum { CANDIDATES = 12 };
 
 /* from, or less where a span of that size would leave the bounds. */
 static int64_t fitted(int64_t from, int64_t size, int64_t low, int64_t high)
@@ -73,8 +73,15 @@ static void list_candidates(io_rect candidates[CANDIDATES], io_rect box, io_rect
         candidates[4 * i + 2] = io_placed(b.x1, y, w, h);
         candidates[4 * i + 3] = io_placed(b.x0 - w, y, w, h);
     }
-    candidates[CANDIDATES - 1] = io_placed(fitted(b.x0 + p->width, w, bounds.x0, bounds.x1),
-                                   fitted(b.y0 + p->width, h, bounds.y0, bounds.y1), w, h);
+}
+
+/* In the corner of a nest's boxes, where one label may lie below the other. */
+static io_rect corner_of(io_rect box, io_rect bounds, int64_t w, int64_t h, int64_t level,
+                         const io_pen *p)
+{
+    const int64_t line = p->edge + p->width, y = box.y0 + line + level * (h + p->edge);
+    return io_placed(fitted(box.x0 + line, w, bounds.x0, bounds.x1),
+                     fitted(y, h, bounds.y0, bounds.y1), w, h);
 }
 
 /* Moves the first four candidates along the outline of a turned box to the corner that is nearest
@@ -116,19 +123,19 @@ static bool find_position(io_rect *found, const io_picture *picture, const io_cr
     const io_box *b = &crowd->drawing->boxes[own];
     const io_pen *p = &crowd->pen;
     io_rect candidates[CANDIDATES];
-    list_candidates(candidates, io_clipped(io_outline(picture, crowd->drawing, own, p), picture),
-                    crowd->bounds, w, h, p);
+    const io_place *place = &crowd->places[own], *nest = &crowd->places[place->first];
+    list_candidates(candidates, io_clipped(nest->outer, picture), crowd->bounds, w, h, p);
     if (crowd->drawing->turned)
-        approach(candidates, &crowd->drawing->turned[own], crowd->bounds);
-    for (int i = 0; i < CANDIDATES - 1; i++) {
+        approach(candidates, &crowd->places[nest->last].corners, crowd->bounds);
+    for (int i = 0; i < CANDIDATES; i++) {
         *found = candidates[i];
         if (io_holds(crowd->bounds, *found) && !io_meet(*found, io_match_rect(b)) &&
-            io_is_free(crowd, io_grown(*found, p->edge), own))
+            io_is_free(crowd, io_grown(*found, p->edge), place->first))
             return true;
     }
-    *found = candidates[CANDIDATES - 1];
+    *found = corner_of(io_clipped(nest->inner, picture), crowd->bounds, w, h, place->level, p);
     return io_holds(crowd->bounds, *found) && may_lie_inside(crowd, picture, b, *found) &&
-           io_is_free(crowd, *found, own);
+           io_is_free(crowd, *found, place->first);
 }
 
 static bool place_label(io_label *label, io_crowd *crowd, size_t own, const io_picture *picture,

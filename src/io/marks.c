@@ -89,10 +89,8 @@ bool io_is_free(const io_crowd *crowd, io_rect rect, size_t except)
     for (size_t i = 0; i < crowd->plate_count; i++)
         if (io_meet(rect, crowd->plates[i]))
             return false;
-    for (size_t i = 0; i < crowd->drawing->count; i++) {
-        const io_box *b = &crowd->drawing->boxes[i];
-        if (i != except && io_meet(rect, io_grown(io_match_rect(b), crowd->pen.line)))
+    for (size_t i = 0; i < crowd->drawing->count; i++)
+        if (crowd->places[i].first != except && io_meet(rect, crowd->places[i].taken))
             return false;
-    }
     return true;
 }

@@ -43,6 +43,9 @@ typedef struct io_turned {
 io_turned io_turned_box(const io_picture *picture, const io_corners *corners, const io_pen *pen);
 io_rect io_turned_bounds(const io_turned *box, const io_pen *pen);
 
+/* The corners of a box that is larger by so much on all sides. */
+io_corners io_turned_around(const io_turned *box, const io_pen *pen, int64_t by);
+
 /* Draws the lines, each grown by edge on all sides, with the mark and the middle's cross. */
 void io_draw_turned(io_picture *picture, const io_turned *box, const io_pen *pen, bool weak,
                     int64_t edge, io_rgb color);
@@ -62,17 +65,33 @@ static inline int64_t io_extent(const io_picture *picture)
 /* The height of letters that can be read in a picture of that size. */
 int64_t io_text_size_for(const io_picture *picture);
 
+/* Where a box lies. Boxes that would hide each other are a nest, one around the other. */
+typedef struct io_place {
+    io_rect outline;
+    io_corners corners; /* of a turned one */
+    io_rect taken;      /* what labels of others must not hide */
+    size_t first;       /* the index of the nest's middle box, which may be this one */
+    int64_t level;      /* how many boxes it was moved around */
+    /* of the whole nest, in its middle box's place: */
+    size_t last; /* the index of the outermost box */
+    io_rect outer, inner;
+} io_place;
+
 /* What labels and legend must not hide. */
 typedef struct io_crowd {
     const io_drawing *drawing;
     io_pen pen;
+    io_place *places; /* of the drawing's boxes */
     io_rect bounds;  /* what labels stay inside of */
     int64_t text;    /* their size; 0: it follows picture and match */
     io_rect *plates; /* the labels and the legend so far */
     size_t plate_count;
 } io_crowd;
 
-/* Whether a rectangle hides nothing. except: the index of a box that does not count, or SIZE_MAX. */
+/* Sets the crowd's places. False where memory ran out. */
+bool io_place_boxes(io_crowd *crowd, const io_picture *picture, io_error *error);
+
+/* Whether a rectangle hides nothing. except: the first of a nest that does not count, or SIZE_MAX. */
 bool io_is_free(const io_crowd *crowd, io_rect rect, size_t except);
 
 /* As io_draw_matches, but with the labels inside bounds. text: their size, or 0 for one that

@@ -158,6 +158,23 @@ io_rect io_turned_bounds(const io_turned *t, const io_pen *p)
                      larger(lines.x1, tip.x1), larger(lines.y1, tip.y1)};
 }
 
+io_corners io_turned_around(const io_turned *t, const io_pen *p, int64_t by)
+{
+    const double x = fmax(t->width, (double)p->smallest) / 2 + (double)by;
+    const double y = fmax(t->height, (double)p->smallest) / 2 + (double)by;
+    io_corners corners;
+
+    place(t, -x, -y, corners.at[0]);
+    place(t, x, -y, corners.at[1]);
+    place(t, x, y, corners.at[2]);
+    place(t, -x, y, corners.at[3]);
+    for (int i = 0; i < 4; i++) { /* the middle of a pixel is a whole number */
+        corners.at[i][0] -= 0.5;
+        corners.at[i][1] -= 0.5;
+    }
+    return corners;
+}
+
 /* Marks the middle of a match that is large enough not to be hidden by the cross. */
 static void draw_cross(io_picture *picture, const io_turned *t, const io_pen *p, double grown,
                        io_rgb color)

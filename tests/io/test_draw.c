@@ -218,11 +218,15 @@ static void labels_hide_nothing(void)
         io_box boxes[60];
         io_label labels[60];
         io_rect plates[60];
+        io_place places[60];
+        io_error error;
         io_drawing drawing = {.boxes = boxes, .count = make_boxes(boxes, &picture, 60)};
         io_crowd crowd = {.drawing = &drawing,
                           .pen = io_pen_for(&picture, &drawing),
                           .bounds = {0, 0, picture.width, picture.height},
+                          .places = places,
                           .plates = plates};
+        CHECK(io_place_boxes(&crowd, &picture, &error));
         io_place_labels(labels, drawing.count, &crowd, &picture);
         check_labels(labels, &crowd);
     }
@@ -232,12 +236,16 @@ static io_label label_of(int64_t width, int64_t height, io_box box)
 {
     const io_picture picture = {.width = width, .height = height};
     io_rect plates[2];
+    io_place place;
     io_label label;
+    io_error error;
     const io_drawing drawing = {.boxes = &box, .count = 1};
     io_crowd crowd = {.drawing = &drawing,
                       .pen = io_pen_for(&picture, &drawing),
                       .bounds = {0, 0, width, height},
+                      .places = &place,
                       .plates = plates};
+    CHECK(io_place_boxes(&crowd, &picture, &error));
     io_place_labels(&label, 1, &crowd, &picture);
     return label;
 }
@@ -273,6 +281,83 @@ static void templates_differ_in_color(void)
     CHECK(blank_at(&picture, 98, 120)[0] == 255 && blank_at(&picture, 98, 120)[2] == 10);
     CHECK(blank_at(&picture, 298, 320)[0] == 86 && blank_at(&picture, 298, 320)[2] == 255);
     blank_check_and_free(&picture);
+}
+
+/* How many pixels have the colour of each template. */
+static void count_colors(const io_picture *picture, int64_t counts[IO_COLORS])
+{
+    memset(counts, 0, IO_COLORS * sizeof *counts);
+    for (int64_t y = 0; y < picture->height; y++)
+        for (int64_t x = 0; x < picture->width; x++)
+            for (int k = 0; k < IO_COLORS; k++)
+                counts[k] += memcmp(blank_at(picture, x, y), io_color_of(&(io_box){.color = k}).c, 3) == 0;
+}
+
+/* Of several templates at one place, here or a little beside, all lines are seen. */
+static void check_twins(io_box box, int64_t inset, bool turned)
+{
+    enum { TWINS = 4 };
+    io_picture picture = blank_make(400, 300, 90);
+    io_box boxes[TWINS];
+    io_corners corners[TWINS];
+    io_drawing drawing = {
+        .boxes = boxes, .count = TWINS, .turned = turned ? corners : NULL};
+    io_error error;
+    int64_t counts[IO_COLORS];
+
+    for (int i = 0; i < TWINS; i++) {
+        boxes[i] = (io_box){box.x + i * inset, box.y + i * inset, box.w - 2 * i * inset,
+                            box.h - 2 * i * inset, i, box.weak, ""};
+        const double x = (double)(box.x + box.w / 2), y = (double)(box.y + box.h / 2);
+        const double r = (double)(box.w / 2 - i * inset);
+        corners[i] = (io_corners){{{x, y - r}, {x + r, y}, {x, y + r}, {x - r, y}}};
+    }
+    CHECK(io_draw_matches(&picture, &drawing, &error));
+    count_colors(&picture, counts);
+    for (int i = 0; i < TWINS; i++)
+        CHECK(counts[i] > box.w);
+    blank_check_and_free(&picture);
+}
+
+static void twins_are_all_seen(void)
+{
+    static const io_box boxes[] = {{150, 100, 80, 80, 0, false, ""}, {0, 0, 80, 80, 0, false, ""},
+                                   {320, 220, 80, 80, 0, true, ""},  {200, 150, 9, 9, 0, false, ""},
+                                   {0, 0, 400, 300, 0, false, ""}};
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
+        for (int64_t inset = 0; inset < 3; inset += boxes[i].w > 20 ? 1 : 3)
+            check_twins(boxes[i], inset, false);
+    check_twins(boxes[0], 0, true);
+    check_twins(boxes[0], 1, true);
+}
+
+static void twins_have_labels(void)
+{
+    io_box boxes[4];
+    io_label labels[4];
+    io_rect plates[4];
+    io_place places[4];
+    io_error error;
+    static const io_rect matches[] = {{150, 100, 80, 80}, {0, 0, 60, 60}, {0, 0, 400, 300}};
+    for (int i = 0; i < 3; i++) {
+        const io_picture picture = {.width = 400, .height = 300};
+        const io_rect m = matches[i];
+        for (int k = 0; k < 4; k++)
+            boxes[k] = (io_box){m.x0, m.y0, m.x1, m.y1, k, false, "1.0000"};
+        const io_drawing drawing = {.boxes = boxes, .count = 4};
+        io_crowd crowd = {.drawing = &drawing,
+                          .pen = io_pen_for(&picture, &drawing),
+                          .bounds = {0, 0, 400, 300},
+                          .places = places,
+                          .plates = plates};
+        CHECK(io_place_boxes(&crowd, &picture, &error));
+        io_place_labels(labels, 4, &crowd, &picture);
+        for (int k = 0; k < 4; k++) {
+            CHECK(labels[k].size > 0);
+            for (int j = 0; j < k; j++)
+                CHECK(!io_meet(labels[j].plate, labels[k].plate));
+        }
+    }
 }
 
 /* Along its upper side; the lines of others are whole. */
@@ -383,6 +468,8 @@ int main(int argc, char **argv)
         TEST(labels_hide_nothing),
         TEST(lone_match_has_a_label),
         TEST(templates_differ_in_color),
+        TEST(twins_are_all_seen),
+        TEST(twins_have_labels),
         TEST(weak_match_has_a_dashed_box),
         TEST(legend_lies_where_no_match_is),
         TEST(legend_of_anything),
