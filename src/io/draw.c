@@ -8,6 +8,9 @@
 /* Only so many matches get a label, the first ones. */
 enum { LABELLED = 400 };
 
+/* From so many matches on a summary may stand for their labels. */
+enum { MANY = 24 };
+
 /* Fills a border of this width along the inside of r's edge. */
 static void draw_ring(io_picture *picture, io_rect r, int64_t width, io_rgb color)
 {
@@ -106,10 +109,37 @@ static void draw_turned(io_picture *picture, const io_crowd *crowd, const io_lab
     io_draw_turned(picture, &box, p, b->weak, 0, io_color_of(b));
 }
 
-static void draw_all(io_picture *picture, io_crowd *crowd, io_label *labels, size_t labelled)
+/* Whether few of many matches have a label. */
+static bool is_dense(const io_crowd *crowd, const io_label *labels, size_t labelled)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < labelled; i++)
+        seen += labels[i].size > 0;
+    return crowd->drawing->count >= MANY && seen < crowd->drawing->count / 2;
+}
+
+/* Where there is a summary to be said, the labels make room for it. */
+static bool plan(io_legend *legend, const io_picture *picture, io_crowd *crowd, io_label *labels,
+                 size_t labelled, io_error *error)
+{
+    const char *summary = crowd->drawing->summary;
+    if (!io_place_boxes(crowd, picture, error) ||
+        !io_plan_legend(legend, picture, crowd, NULL, error))
+        return false;
+    io_place_labels(labels, labelled, crowd, picture);
+    if (!summary || !is_dense(crowd, labels, labelled))
+        return true;
+    crowd->plate_count = 0;
+    if (!io_plan_legend(legend, picture, crowd, summary, error))
+        return false;
+    io_place_labels(labels, labelled, crowd, picture);
+    return true;
+}
+
+static void draw_all(io_picture *picture, const io_crowd *crowd, const io_label *labels,
+                     size_t labelled)
 {
     const io_drawing *drawing = crowd->drawing;
-    io_place_labels(labels, labelled, crowd, picture);
     for (size_t i = drawing->count; i-- > 0;) {
         if (drawing->turned)
             draw_turned(picture, crowd, labels, labelled, i);
@@ -132,9 +162,8 @@ bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect boun
                       .places = places,
                       .plates = plates};
     io_legend legend;
-    bool good = labels && plates && places ? io_place_boxes(&crowd, picture, error)
+    bool good = labels && plates && places ? plan(&legend, picture, &crowd, labels, labelled, error)
                                            : io_fail(error, "not enough memory");
-    good = good && io_plan_legend(&legend, picture, &crowd, error);
     if (good) {
         draw_all(picture, &crowd, labels, labelled);
         good = io_draw_legend(picture, &legend, error);

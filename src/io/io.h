@@ -404,6 +404,7 @@ typedef struct io_drawing {
                                  marked, and only has to hold it; or NULL */
     const char *const *names; /* by color; for a legend where there are several */
     size_t name_count;
+    const char *summary; /* the legend's last line where most of many labels find no place; or NULL */
 } io_drawing;
 
 /* Draws matches on an RGB picture whose samples are malloc's: a two-tone box outside of

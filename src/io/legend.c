@@ -32,6 +32,13 @@ static void add_entry(io_legend *l, const io_drawing *drawing, size_t i)
         snprintf(e->text, sizeof e->text, "%s", name);
 }
 
+static char *add_line(io_legend *l)
+{
+    io_legend_entry *e = &l->entries[l->count++];
+    *e = (io_legend_entry){.color = IO_WHITE};
+    return e->text;
+}
+
 /* Lists the templates that have matches. */
 static bool list_entries(io_legend *l, const io_drawing *drawing)
 {
@@ -47,11 +54,8 @@ static bool list_entries(io_legend *l, const io_drawing *drawing)
         else
             more += seen[i];
     }
-    if (more) {
-        l->entries[l->count] = (io_legend_entry){.color = IO_WHITE};
-        snprintf(l->entries[l->count].text, sizeof l->entries->text, "and %zu more", more);
-        l->count++;
-    }
+    if (more)
+        snprintf(add_line(l), sizeof l->entries->text, "and %zu more", more);
     free(seen);
     return seen != NULL;
 }
@@ -61,7 +65,8 @@ static bool list_entries(io_legend *l, const io_drawing *drawing)
 static io_rect lay_out(const io_legend *l, io_picture *picture, int64_t left, int64_t top,
                        int64_t width)
 {
-    const int64_t s = l->size, pad = s, row = 2 * s, swatch = 2 * s;
+    const int64_t s = l->size, pad = s, row = 2 * s;
+    const int64_t swatch = l->entries[0].swatch ? 2 * s : 0;
     io_rect all = io_placed(left, top, 0, 0);
     int64_t x = left + pad, y = top + pad;
 
@@ -132,17 +137,20 @@ static bool grow(io_picture *picture, int64_t width, int64_t height)
     return true;
 }
 
-bool io_plan_legend(io_legend *l, const io_picture *picture, io_crowd *crowd, io_error *error)
+bool io_plan_legend(io_legend *l, const io_picture *picture, io_crowd *crowd, const char *summary,
+                    io_error *error)
 {
     const int64_t text = io_text_size_for(picture);
 
     *l = (io_legend){.size = larger(smaller(text, 10), 2 * text / 3)};
-    if (crowd->drawing->name_count < 2)
-        return true;
-    if (!list_entries(l, crowd->drawing))
+    if (crowd->drawing->name_count >= 2 && !list_entries(l, crowd->drawing))
         return io_fail(error, "not enough memory");
+    if (summary)
+        snprintf(add_line(l), sizeof l->entries->text, "%s", summary);
+    if (l->count == 0)
+        return true;
     const io_rect column = lay_out(l, NULL, 0, 0, 0);
-    l->inside = l->count > 0 && find_position(&l->rect, picture, crowd, column.x1, column.y1);
+    l->inside = find_position(&l->rect, picture, crowd, column.x1, column.y1);
     if (l->inside)
         crowd->plates[crowd->plate_count++] = l->rect;
     return true;

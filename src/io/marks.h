@@ -113,7 +113,7 @@ void io_draw_label(io_picture *picture, const io_label *label, const io_box *box
 
 /* io_plan_legend finds a position for the legend before the matches are drawn; io_draw_legend draws
  * it after them, and grows the picture where it has no position inside. Both are false where memory
- * ran out. */
+ * ran out. summary: its last line, or NULL. */
 enum { IO_LEGEND_MOST = 24 }; /* how many templates have an entry, the first ones */
 
 typedef struct io_legend_entry {
@@ -123,14 +123,15 @@ typedef struct io_legend_entry {
 } io_legend_entry;
 
 typedef struct io_legend {
-    io_legend_entry entries[IO_LEGEND_MOST + 1];
+    io_legend_entry entries[IO_LEGEND_MOST + 2];
     int count;    /* 0: there is no legend */
     int64_t size; /* of the text */
     bool inside;
     io_rect rect;
 } io_legend;
 
-bool io_plan_legend(io_legend *legend, const io_picture *picture, io_crowd *crowd, io_error *error);
+bool io_plan_legend(io_legend *legend, const io_picture *picture, io_crowd *crowd,
+                    const char *summary, io_error *error);
 bool io_draw_legend(io_picture *picture, const io_legend *legend, io_error *error);
 
 #endif

@@ -426,6 +426,25 @@ static void legend_lies_where_no_match_is(void)
     io_picture_free(&picture);
 }
 
+/* Where most of many labels have no place, and only there. */
+static void summary_stands_for_labels(void)
+{
+    enum { SIDE = 12, PITCH = 20 };
+    io_box boxes[SIDE * SIDE];
+    io_drawing drawing = {.boxes = boxes, .summary = "144 matches, scores 0.5000 to 1.0000"};
+    io_error error;
+
+    for (int i = 0; i < SIDE * SIDE; i++)
+        boxes[i] = (io_box){i % SIDE * PITCH, i / SIDE * PITCH, 16, 16, 0, false, "0.5000"};
+    for (size_t count = 1; count <= SIDE * SIDE; count += SIDE * SIDE - 1) {
+        io_picture picture = make_growable(SIDE * PITCH, SIDE * PITCH);
+        drawing.count = count;
+        CHECK(io_draw_matches(&picture, &drawing, &error));
+        CHECK((picture.height > SIDE * PITCH) == (count > 1));
+        io_picture_free(&picture);
+    }
+}
+
 /* Many templates, long names, any bytes. */
 static void legend_of_anything(void)
 {
@@ -472,6 +491,7 @@ int main(int argc, char **argv)
         TEST(twins_have_labels),
         TEST(weak_match_has_a_dashed_box),
         TEST(legend_lies_where_no_match_is),
+        TEST(summary_stands_for_labels),
         TEST(legend_of_anything),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

@@ -130,6 +130,26 @@ static void name_templates(const char **names, const cli_templates *templates)
         names[i] = templates->list[i].operand.given;
 }
 
+/* As "933 matches, scores 0.3004 to 1.0000". */
+static void summarize(char *to, size_t size, const cli_job *job, const cli_plan *plan)
+{
+    char lowest[TEXT_SCORE_SIZE], highest[TEXT_SCORE_SIZE];
+    double low = INFINITY, high = -INFINITY;
+    bool integers = true;
+
+    for (size_t i = 0; i < plan->templates->count; i++) {
+        const cli_result *r = &job->pairs[i].result;
+        for (size_t k = 0; k < r->match_count; k++) {
+            low = fmin(low, r->matches[k].score);
+            high = fmax(high, r->matches[k].score);
+            integers &= r->integers;
+        }
+    }
+    text_label(lowest, integers, low);
+    text_label(highest, integers, high);
+    snprintf(to, size, "%zu matches, scores %s to %s", count_matches(job, plan), lowest, highest);
+}
+
 static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, io_error *error)
 {
     const cli_templates *templates = plan->templates;
@@ -138,6 +158,7 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
     io_corners *turned = calloc(total + 1, sizeof *turned);
     const char **names = calloc(templates->count + 1, sizeof *names);
     io_drawing drawing = {.boxes = boxes, .names = names, .name_count = templates->count};
+    char summary[2 * TEXT_SCORE_SIZE + 48];
     bool good = false;
 
     strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
@@ -161,6 +182,10 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
         drawing.turned = turned;
     if (boxes && names && turned) {
         name_templates(names, templates);
+        if (total > 0) {
+            summarize(summary, sizeof summary, job, plan);
+            drawing.summary = summary;
+        }
         good = io_draw_matches(picture, &drawing, error);
     }
     free(names);
