@@ -120,10 +120,13 @@ static void label_is_near(void)
     io_picture picture = blank_make(600, 400, GROUND);
     const io_drawing drawing = {.boxes = &box, .count = 1, .turned = &corners};
     io_rect plate = {0};
+    io_place place;
     io_crowd crowd = {.drawing = &drawing, .pen = io_pen_for(&picture, &drawing),
-                      .bounds = io_placed(0, 0, 600, 400), .plates = &plate};
+                      .bounds = io_placed(0, 0, 600, 400), .places = &place, .plates = &plate};
     io_label label;
+    io_error error;
 
+    CHECK(io_place_boxes(&crowd, &picture, &error));
     io_place_labels(&label, 1, &crowd, &picture);
     CHECK(label.size > 0);
     CHECK(label.plate.x0 < 300 && label.plate.x1 > 300 && label.plate.y1 < 130);
