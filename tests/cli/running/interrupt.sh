@@ -47,6 +47,7 @@ import os, pty, signal
 pid, terminal = pty.fork()
 if pid == 0:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.environ["TERM"] = "xterm"
     os.execvp("tmatch", "tmatch --device cpu --threads 1 --algorithm reference -t a.png[40x40+1+2] a.png[90x90+0+0] slow.png[400x400+0+0] b.png[90x90+0+0]".split())
 seen, sent = b"", False
 try:
