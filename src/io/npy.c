@@ -47,6 +47,23 @@ static bool parse_type(npy *file, const char *header, io_error *error)
     return true;
 }
 
+/* Takes a shape's next side, and the comma behind it; false at the end, and where there is no comma. */
+static bool next_side(const char **shape, int64_t *side)
+{
+    int end;
+    if (sscanf(*shape, " %18" SCNd64 " %n", side, &end) != 1)
+        return false;
+    *shape += end;
+    const bool more = **shape == ',';
+    *shape += more;
+    return more || **shape == ')';
+}
+
+static bool is_shape_end(const char *shape)
+{
+    return shape[strspn(shape, " ")] == ')';
+}
+
 static bool parse_shape(npy *file, const char *header, io_error *error)
 {
     const char *shape = value_of(header, "'shape'"), *order = value_of(header, "'fortran_order'");
@@ -54,15 +71,12 @@ static bool parse_shape(npy *file, const char *header, io_error *error)
     int count = 0;
     if (order && strncmp(order, "True", 4) == 0)
         return io_fail(error, "an array in Fortran's order; numpy.ascontiguousarray makes one that is read");
-    if (!shape || !order)
+    if (!shape || !order || strncmp(order, "False", 5) != 0)
         return io_fail(error, "damaged NPY: an array without a shape or an order");
-    shape += *shape == '(';
-    bool more = true;
-    for (int end; more && count < 3 && sscanf(shape, " %18" SCNd64 " %n", &sides[count], &end) == 1; count++) {
-        more = shape[end] == ',';
-        shape += end + more;
-    }
-    if (count < 2 || shape[strspn(shape, " ")] != ')')
+    if (*shape++ == '(')
+        while (count < 3 && next_side(&shape, &sides[count]))
+            count++;
+    if (count < 2 || !is_shape_end(shape))
         return io_fail(error, "an array that is not of rows and columns, nor of RGB pixels");
     if (sides[2] != 1 && sides[2] != 3)
         return io_fail(error, "an array of %" PRId64 " channels; 1 or 3 are read", sides[2]);
@@ -107,12 +121,10 @@ static bool parse_length(const char *header, uint64_t *bytes)
     if (!type || !shape || sscanf(type, "%*1[<>|=]%c%4" SCNu64 "%n", &kind, bytes, &end) != 2 || type[end] != '\'' ||
         !strchr("biufc", kind) || *shape++ != '(')
         return false;
-    for (uint64_t side; sscanf(shape, " %18" SCNu64 "%n", &side, &end) == 1; shape += strspn(shape, " ,")) {
+    for (int64_t side; next_side(&shape, &side);)
         if (__builtin_mul_overflow(*bytes, side, bytes))
             return false;
-        shape += end;
-    }
-    return *shape == ')';
+    return is_shape_end(shape);
 }
 
 bool io_npy_measure(const uint8_t *data, size_t size, uint64_t *needed, bool *whole)

@@ -38,11 +38,13 @@ try frame.txt inf.txt
 printf '\223NUMPY\001\000\110\000{%s}              \n\0\0\200\077\0\0\300\177' \
     "'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)" >nan.npy
 try nan.npy 'nan.npy[1x1+0+0]' --metric ccorr
-for shape in '(2, 2)     ' '( 2 ,2 ) ' '(2,2,1)    ' '(1, 2, 2,)' '(2, 2, 1,1)' '(2,2,1 ,1)' '(2 2)      ' '(4,)       ' '2, 2       '; do
+for shape in '(2, 2)     ' '( 2 ,2 ) ' '(2,2,1)    ' '(1, 2, 2,)' '(2, 2, 1,1)' '(2,2,1 ,1)' '(2 2)      ' '(4,)       ' '2, 2       ' '2, 2)      ' '(2, 2)     '; do
     printf "\223NUMPY\001\000\110\000{'descr': '|u1', 'fortran_order': False, 'shape': %s}" "$shape" >head
     { head -c 81 head; printf '%81s\n' | head -c $((82 - $(head -c 81 head | wc -c))); printf abcd; } >shape.npy
     try shape.npy 'shape.npy[1x1+0+0]' --metric ccorr
 done
+sed 's/False/Falsy/' shape.npy >order.npy
+try order.npy 'order.npy[1x1+0+0]' --metric ccorr
 printf '2.5 2.5\n2.5 2.5\n' >flat.txt
 try frame.txt flat.txt
 try --mask frame.txt frame.txt patch.txt
