@@ -106,7 +106,7 @@ static double tall_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64
            1e-6;
 }
 
-/* How long the kernels take for so many rows of the map: of one product, or of all for floats. */
+/* How long the kernels take for so many rows of the map: of one product, or of all in tall tiles and for floats. */
 static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
@@ -115,7 +115,7 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
 
     if (tm_job_is_f32(job))
         return f32_ms(c, job, rows);
-    if (tm_job_is_plain(job) && find_tall(c, job, &parts))
+    if (find_tall(c, job, &parts))
         return tall_rows_ms(c, job, rows, &parts);
     if (!c->traits.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
         return tm_direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
@@ -242,13 +242,6 @@ static double group_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int6
            rates_of(c)->windows * 1e-6;
 }
 
-/* All products of planes, and their scores. */
-static double tall_planes_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
-{
-    tm_tall_division parts;
-    return find_tall(c, job, &parts) ? tall_rows_ms(c, job, rows, &parts) : INFINITY;
-}
-
 static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool certified)
 {
     const tm_geometry *g = &job->geometry;
@@ -257,10 +250,8 @@ static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool cer
     if (!certified && job->metric == TM_METRIC_LCC &&
         tm_cuda_has_groups(&c->traits, (double)g->template_width, (double)g->template_height, (int64_t)c->together))
         return call_ms(c, job, 1, group_rows_ms);
-    if (!tm_job_is_plain(job) && find_tall(c, job, &parts))
-        return call_ms(c, job, together_of(c), tall_planes_ms);
-    return call_ms(c, job, together_of(c) * products_of(job, TM_CUDA_DIRECT_PRODUCT),
-                   certified ? certified_launch_ms : launch_ms);
+    const double products = find_tall(c, job, &parts) ? 1 : products_of(job, TM_CUDA_DIRECT_PRODUCT);
+    return call_ms(c, job, together_of(c) * products, certified ? certified_launch_ms : launch_ms);
 }
 
 /* By FFT, with the tiling that the job has. */

@@ -8,8 +8,8 @@
  * whole runs, which neighbouring threads share. */
 #include "integers.h"
 #include "lcc/cuda/memory.cuh"
-#include "lcc/cuda/planes/limits.h"
 #include "lcc/cuda/planes/column_sums.cuh"
+#include "lcc/cuda/planes/limits.h"
 
 #define THREADS 128
 #define ROWS (THREADS / 32)

@@ -181,7 +181,8 @@ bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
 {
     tm_tensor_plan p = {};
     tm_tall_division parts;
-    return tm_tall_cover(&p, j) && (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && divide(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
+    return tm_tall_cover(&p, j) && (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && divide(device, j, &parts) &&
+           (device->always_wide || pays(device, j, p, parts));
 }
 
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
