@@ -71,6 +71,8 @@ static void draw_cross(io_picture *picture, const io_box *b, const io_pen *p, in
 static void draw_labels(io_picture *picture, const io_crowd *crowd, const io_label *labels,
                         size_t labelled, size_t i)
 {
+    if (i >= labelled && crowd->places[i].first == i)
+        return; /* most boxes of many are alone and have none */
     for (size_t k = 0; k < labelled; k++)
         if (labels[k].size && crowd->places[crowd->places[k].first].last == i)
             io_draw_label(picture, &labels[k], &crowd->drawing->boxes[k], &crowd->pen);
