@@ -12,6 +12,9 @@
 
 /* On the device that the costs were fitted to. */
 enum { SHARED = 227 << 10 };
+#define WITH_WGMMA                                                                                                              \
+    {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90, .groups = true, .fast_double = true, \
+     .longest_fft = 8192, .widest_fft = 8000}
 
 static tm_plan plan_on_cpu(const tm_cpu_conditions *conditions, const tm_job *job,
                            tm_algorithm wanted)
@@ -341,8 +344,7 @@ static void scales_to_the_device(void)
 {
     tm_template tmpl = {.width = 64, .height = 64, .n = 4096, .sum_sq = 4096 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
-    tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90, .groups = true,
-                                          .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
+    tm_cuda_conditions cuda = {.traits = WITH_WGMMA};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 64, 64), TM_OK);
     const tm_estimate before = plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate;
     cuda.traits.clock_ghz = 1.98;
@@ -380,8 +382,7 @@ static void foresees_tall_tiles(void)
 {
     tm_template tmpl = {.width = 113, .height = 113, .n = 113 * 113, .sum_sq = 113 * 113 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
-    tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90,
-                                          .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
+    tm_cuda_conditions cuda = {.traits = WITH_WGMMA};
     for (int64_t size = 2048; size <= 4096; size *= 2) {
         CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, size, size, 113, 113), TM_OK);
         cuda.traits.groups = true;
@@ -411,8 +412,7 @@ static void counts_parts_of_planes(void)
 {
     enum { WIDTH = 128, HEIGHT = 200, CHANNELS = 3 };
     static uint16_t samples[WIDTH * HEIGHT * CHANNELS];
-    const tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90,
-                                                .groups = true, .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
+    const tm_cuda_conditions cuda = {.traits = WITH_WGMMA};
     const struct {
         tm_sample_type type;
         int channels, height;
@@ -441,8 +441,7 @@ static void foresees_rounded_templates(void)
 {
     enum { HEIGHT = 100 };
     static uint16_t samples[128 * HEIGHT];
-    const tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90,
-                                                .groups = true, .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
+    const tm_cuda_conditions cuda = {.traits = WITH_WGMMA};
     double ms[2];
 
     picture_noise(samples, sizeof samples);
