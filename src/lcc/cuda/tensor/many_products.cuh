@@ -23,12 +23,12 @@ __device__ __forceinline__ void tm_many_multiply(int (&acc)[GROUP / 8 * SHIFTS][
                    step_bytes = tm_many_blocks(h, SHIFTS) * (BLOCK / 16);
     int more = 0;
 #pragma unroll 1
-    for (int i = 0; i < h + SHIFTS - 1; i++) { // each is a group: see wgmma.cu
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    for (int i = 0; i < h + SHIFTS - 1; i++) { // each is a group: see small_products.cuh
+        tm_wgmma_begin();
 #pragma unroll
         for (int k = 0; k < STEPS; k++, more = 1)
             tm_wgmma(acc, a + 32 * k, b + k * step_bytes, more);
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        tm_wgmma_end();
         a += ROW / 16;
         a = a < wrap ? a : a - ring_bytes;
         b -= BLOCK / 16;

@@ -205,7 +205,7 @@ __device__ __forceinline__ void tm_pixels_products(int (&acc)[MAPS][8][4], const
             asm volatile("wgmma.wait_group.sync.aligned 2;\n\twgmma.fence.sync.aligned;" ::: "memory");
             load(a[(i + 1) % BUFFERS], i + 1 < BUFFERS ? from + (i + 1) * P::ROW_BYTES : next);
             tm_pixels_multiply(acc, a[i], last - (r + i) * (TM_SMALL_BLOCK / 16), step);
-            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+            tm_wgmma_end();
         }
         from = next;
     }

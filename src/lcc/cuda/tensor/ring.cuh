@@ -69,6 +69,15 @@ struct tm_ring_pair_of {
 
 typedef tm_ring_pair_of<TM_RING_ROW_BYTES> tm_ring_pair;
 
+/* Begins to copy 16 bytes of a frame row, from a multiple of 8 columns on, to a unit. */
+__device__ __forceinline__ void tm_ring_copy(unsigned dst, const uint8_t *src)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8; cp.async.ca.shared.global "
+                 "[%0 + 8], [%1 + 8], 8;" ::"r"(dst),
+                 "l"(src)
+                 : "memory");
+}
+
 __device__ __forceinline__ unsigned tm_load4(unsigned address)
 {
     unsigned v;

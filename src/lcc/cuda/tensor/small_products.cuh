@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The products of a step by wgmma with a template of at most 25 x 31, for wgmma.cu and wgmma_planes.cu: 64 units of a
- * frame row, which stand in shared memory as ring.cuh has them, with blocks of B as wgmma.cu makes them. */
+ * frame row, which stand in shared memory as ring.cuh has them, with the template's blocks as B. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_SMALL_PRODUCTS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_SMALL_PRODUCTS_CUH
 #include "lcc/cuda/tensor/ring.cuh"
+#include "lcc/cuda/tensor/small_blocks.cuh"
 #include "lcc/cuda/tensor/wgmma_product.cuh"
-
-enum { TM_SMALL_BLOCK = 256 }; // bytes of B for a template row: 8 shifts x 32 of k
-
-/* Begins to copy 16 bytes of a frame row to a unit. */
-__device__ __forceinline__ void tm_ring_copy(unsigned dst, const uint8_t *src)
-{
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8; cp.async.ca.shared.global "
-                 "[%0 + 8], [%1 + 8], 8;" ::"r"(dst),
-                 "l"(src)
-                 : "memory");
-}
 
 /* The products of ROWS frame rows, one below the other. They are a group with a fence of its own,
  * because ptxas keeps neither open from one basic block to the next: it adds to each block what it
@@ -23,15 +13,15 @@ __device__ __forceinline__ void tm_ring_copy(unsigned dst, const uint8_t *src)
 template <int ROWS, int NEXT, int SLOTS>
 __device__ __forceinline__ void tm_small_batch(int (&acc)[SLOTS][4], unsigned &a, unsigned &b, int more)
 {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    tm_wgmma_begin();
 #pragma unroll
     for (int i = 0; i < ROWS; i++, more = 1, a += TM_RING_ROW_BYTES / 16, b -= NEXT * TM_SMALL_BLOCK / 16)
         tm_wgmma<256 * NEXT * 8 / SLOTS>(acc, a, b, more);
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    tm_wgmma_end();
 }
 
 /* The products of a step; where there are more, acc has those before. The first and the last frame
- * rows meet fewer than 8 rows of the map: for these 7 blocks of zeros stand at each end of B. The
+ * rows meet blocks of zeros, too. The
  * ring turns between groups of 8 rows. NEXT: blocks from a template row to the next, 2 where those of two templates stand by turns; then an
  * acc of 16 rows is of both templates, by turns. */
 template <int NEXT = 1, int SLOTS>

@@ -27,22 +27,22 @@ __device__ __forceinline__ void tm_tall_products(const tm_tall_block<STEPS, ODD>
     int row = 0;
 #pragma unroll 1
     for (; row + (AT_ONCE - 1) < h + 3; row += AT_ONCE) {
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        tm_wgmma_begin();
         issue_whole(of_template, of_frame, adds || row);
         if (ODD) {
             issue_halves();
             issue_whole(of_template + BLOCK, of_frame + ROW / 16, 1);
         }
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        tm_wgmma_end();
         of_template += AT_ONCE * BLOCK;
         of_halves += AT_ONCE * BLOCK / 2;
         of_frame += AT_ONCE * (ROW / 16);
     }
     if (ODD && row < h + 3) { // the row after the last one meets zeros
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        tm_wgmma_begin();
         issue_whole(of_template, of_frame, 1);
         issue_halves();
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        tm_wgmma_end();
     }
 }
 

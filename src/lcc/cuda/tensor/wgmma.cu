@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
         ring.step();
     }
     if (lcc && !has_tiles)
-        tm_last_columns<MAP>(j, TM_SMALL_BLOCK, blockIdx.x - tile_blocks, p.column_blocks, best);
+        tm_last_columns<MAP>(j, blockIdx.x - tile_blocks, p.column_blocks, best);
     if (threadIdx.x % 32 == 0)
         bests[warp] = best;
     tm_tensor_write_bests<OUTCOME>(j, bests);
@@ -139,16 +139,13 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
  * bytes of k, in the order of the core matrices. */
 static __global__ void wgmma_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
 {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (h + 14) * TM_SMALL_BLOCK;
-         i += gridDim.x * blockDim.x) {
-        int r = h + 6 - i / TM_SMALL_BLOCK, c = i / 16 % 8, x = i / 128 % 2 * 16 + i % 16 - c;
-        frag[i] = r >= 0 && r < h && x >= 0 && x < w ? tmpl[r * w + x] : 0;
-    }
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < tm_small_blocks_bytes(h); i += gridDim.x * blockDim.x)
+        frag[i] = tm_small_blocks_byte(tmpl, w, h, i);
 }
 
 size_t tm_wgmma_fragment_bytes(int height)
 {
-    return (size_t)(height + 14) * TM_SMALL_BLOCK;
+    return (size_t)tm_small_blocks_bytes(height);
 }
 
 cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, int height,
@@ -195,7 +192,7 @@ cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job 
     /* compute-sanitizer takes A's lines for 2048 bytes apart: counted so, they end in the planes,
      * or 1024 bytes after the last row */
     tm_tensor_block block = {0, FIXED, MOST_BLOCKS};
-    block.shared = (size_t)(j.height + 14) * TM_SMALL_BLOCK +
+    block.shared = (size_t)tm_small_blocks_bytes(j.height) +
                    (size_t)tm_ring_rows(j.height) * TM_RING_ROW_BYTES +
                    (lcc ? 16 + 16 * TM_RING_ROW_BYTES : 1024);
     if (lcc)

@@ -70,6 +70,17 @@ __device__ __forceinline__ void tm_wgmma(int (&d)[8][4], const unsigned (&a)[4],
 }
 #undef R4
 
+/* Before a group of products, and behind it. */
+__device__ __forceinline__ void tm_wgmma_begin()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void tm_wgmma_end()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
 /* Waits for the products of all groups. */
 __device__ __forceinline__ void tm_wgmma_wait()
 {

@@ -94,26 +94,26 @@ struct tm_wide_products {
     }
 
     /* Issues those of the frame rows before this one that are left. Where ODD, their number is even, or they are the
-     * last ones. Each turn is a group: see wgmma.cu. */
+     * last ones. Each turn is a group: see small_products.cuh. */
     __device__ __forceinline__ void issue(int (&acc)[16][4], int end)
     {
         enum { AT_ONCE = ODD ? 2 : 1 };
         int more = row;
 #pragma unroll 1
         for (; row + (AT_ONCE - 1) < end; row += AT_ONCE, more = 1) {
-            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+            tm_wgmma_begin();
             issue_row<STEPS>(acc, a, b, more);
             if (ODD)
                 issue_row<STEPS - 1>(acc, a + ROW / 16, b - TM_WIDE_BLOCK / 16, 1);
-            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+            tm_wgmma_end();
             a += AT_ONCE * (ROW / 16);
             a = a < wrap ? a : a - ring_bytes;
             b -= AT_ONCE * (TM_WIDE_BLOCK / 16);
         }
         if (ODD && row < end) { // what B has of the row after the last one is 0
-            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+            tm_wgmma_begin();
             issue_row<STEPS>(acc, a, b, more);
-            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+            tm_wgmma_end();
             row++;
         }
     }
