@@ -44,7 +44,8 @@ struct tm_device {
     tm_buffer map, candidates, bests;
     tm_buffer certified; /* state, bounds and lists of its launches */
     tm_certified_learned *learned; /* pinned, or NULL */
-    bool all_windows;    /* certified search left too many: this time without */
+    bool all_windows;    /* windows were left out, and the best is not known: this time none are */
+    tm_rest leaves_out;  /* of launches without certified search that may leave windows out, whatever their template */
     tm_device_peaks peaks;
     tm_device_poses poses;
     tm_device_large large;

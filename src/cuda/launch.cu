@@ -50,6 +50,7 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
         t.sums = (tm_tensor_sums){(int64_t *)l->job.map, NULL, l->job.map_width};
     }
     t.best = l->job.best;
+    t.may_leave_out = l->may_leave_out;
     t.partial = l->tensor.partial; /* the same for rows of the launch */
     tm_launch_scratch(cuda, &t);
     l->tensor = t;
@@ -141,6 +142,7 @@ tm_launch tm_launch_rows(const tm_cuda *cuda, const tm_launch *whole, int64_t fi
         cut_fft(&l.fft, job, first);
     else if (l.on_tensor_cores)
         fill_tensor(cuda, &l);
+    l.tensor.may_leave_out &= job->map_height == whole->job.map_height; // the kernels of chunks end before the next chunk is there
     return l;
 }
 

@@ -13,6 +13,7 @@ typedef struct tm_launch {
     tm_metric metric;
     bool by_fft;
     bool certified; /* windows are left out: not to be cut by tm_launch_rows */
+    bool may_leave_out; /* the best of all windows may be TM_TOO_MANY_LEFT */
     bool on_tensor_cores; /* until they refuse; the caller may forbid them */
     int64_t plane_rows;   /* that can be read, from job.frame on */
     tm_device_job job;    /* for the group's first template */

@@ -39,7 +39,7 @@ cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, 
 cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *walk, tm_products_way way, tm_candidate *best);
 
 /* Runs a job in one of these ways with the template rounded to 8 bits: half of the products, where few windows are left to be
- * scored with the template itself. *best is TM_LISTED_TOO_MANY where that was wrong. pays: whether it saves more than the list
+ * scored with the template itself. *best is TM_TOO_MANY_LEFT where that was wrong. pays: whether it saves more than the list
  * takes. cudaErrorNotSupported: no score was made. */
 typedef cudaError_t tm_planes_way(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 cudaError_t tm_planes_run_rounded(tm_planes_job *run, const tm_walk *walk, bool pays, tm_planes_way *way, tm_candidate *best);

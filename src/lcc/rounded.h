@@ -18,12 +18,13 @@ typedef struct tm_rounding {
 } tm_rounding;
 
 /* At least the sine of the angle whose cosine has this square, which is known to 2^-50. */
-static inline double tm_rounded_sine(double squared_cosine)
+TM_HOST_DEVICE double tm_rounded_sine(double squared_cosine)
 {
-    return sqrt(fmax(1 - squared_cosine, 0) + 0x1p-46);
+    const double rest = 1 - squared_cosine;
+    return sqrt((rest > 0 ? rest : 0) + 0x1p-46);
 }
 
-static inline tm_rounding tm_rounding_of(double sine)
+TM_HOST_DEVICE tm_rounding tm_rounding_of(double sine)
 {
     return (tm_rounding){(float)sqrt(1 - sine * sine), (float)sine};
 }

@@ -191,6 +191,36 @@ static void contents(tm_device_kind device)
     matchers_free(&m);
 }
 
+/* Templates of all sizes that a GPU bounds windows for, instead of scoring all; maps around the edges of tiles of 1008 x 8, some of so many
+ * that blocks go down several of them and from one column to the next; and of every content. */
+static void bounded(tm_device_kind device)
+{
+    static const int64_t sizes[][4] = {
+        {1, 1, 21, 21},     {8, 1, 25, 24},     {9, 2, 15, 9},      {1, 9, 20, 20},      {1007, 7, 16, 10},   {1008, 8, 15, 9},
+        {1009, 9, 17, 24},  {1015, 17, 18, 11}, {1016, 16, 19, 23}, {2016, 25, 22, 13},  {2017, 41, 23, 22},  {3000, 65, 24, 14},
+        {4032, 3, 21, 17},  {1009, 3300, 16, 9}, {3025, 1301, 25, 10}, {302500, 9, 16, 10},
+        {605000, 3, 15, 9},
+    };
+    enum { CONTENT_TURNS = 2 };
+    matchers m = direct_on(device, UINT32_MAX);
+    compare_noise(&m, sizes, sizeof sizes / sizeof *sizes);
+    for (int64_t width = 15; width <= 25; width++)
+        for (int64_t height = 9; height <= 24; height++) {
+            const int64_t size[][4] = {{1 + (int64_t)(check_random() % 1200), 1 + (int64_t)(check_random() % 40), width, height}};
+            compare_noise(&m, size, 1);
+        }
+    for (int frame = 0; frame < PICTURE_CONTENTS; frame++)
+        for (int turn = 0; turn < CONTENT_TURNS; turn++) {
+            problem p;
+            problem_make_of(&p, 1100 + (int64_t)(check_random() % 1000), 40 + (int64_t)(check_random() % 300), 15 + (int64_t)(check_random() % 11),
+                            9 + (int64_t)(check_random() % 16), (picture_content)frame, turn ? PICTURE_NOISE : PICTURE_NEAR_FLAT,
+                            check_random() % 2);
+            compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+            problem_free(&p);
+        }
+    matchers_free(&m);
+}
+
 /* Groups of templates around the sizes that a GPU's block holds of them, and of maps around the edges of its
  * strips; some so high that a strip is several warpgroups'. */
 static void groups(tm_device_kind device)
@@ -288,6 +318,13 @@ static void cuda_tall_tiles(void)
     unsetenv("TMATCH_ALWAYS_WIDE");
 }
 
+static void cuda_bounded(void)
+{
+    require_cuda_always_wide();
+    bounded(TM_DEVICE_CUDA);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+}
+
 static void cuda_contents(void)
 {
     require_cuda_always_wide();
@@ -360,7 +397,7 @@ int main(int argc, char **argv)
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
         TEST(cuda_high_maps), TEST(cuda_wide_templates),  TEST(cuda_tall_tiles),
         TEST(cuda_contents),  TEST(cuda_wide_random),     TEST(cuda_groups),
-        TEST(cuda_times),
+        TEST(cuda_bounded),   TEST(cuda_times),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -33,6 +33,9 @@ typedef struct tm_device_job : tm_device_windows {
     tm_candidate *best;       /* NULL: the candidates are not reduced */
 } tm_device_job;
 
+/* The best where windows were left out, and more than a launch may score were not, so that it is not known. */
+#define TM_TOO_MANY_LEFT {INT64_MAX, INT64_MAX}
+
 /* The direct kernel for any template on any device. Returns the launch's error. */
 int64_t tm_direct_blocks(const tm_device_job *job);
 cudaError_t tm_direct_launch(const tm_device_job *job, tm_metric metric, cudaStream_t stream);

@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(THREADS, TM_LISTED_AT_ONCE)
             count = 0;
     }
     if (threadIdx.x == 0)
-        c.candidates[blockIdx.x] = listed <= TM_PLANES_LISTED && scored <= MOST ? best : (tm_candidate)TM_LISTED_TOO_MANY;
+        c.candidates[blockIdx.x] = listed <= TM_PLANES_LISTED && scored <= MOST ? best : (tm_candidate)TM_TOO_MANY_LEFT;
     if (!is_last(&c.list.found->done))
         return;
     for (unsigned i = threadIdx.x; i < gridDim.x; i += THREADS) {

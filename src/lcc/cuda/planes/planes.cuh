@@ -83,12 +83,10 @@ static inline int tm_listed_blocks(int multiprocessors)
     return TM_LISTED_AT_ONCE * multiprocessors;
 }
 
-#define TM_LISTED_TOO_MANY {INT64_MAX, INT64_MAX}
-
 /* Scores those of the listed windows that may be the best with the template itself, whose low and high bytes are low and
  * high, packed, and sets *best; nothing is listed then. The band has that template's scorer, and candidates for
  * tm_listed_blocks(multiprocessors). Its plane is the frame itself where it is as it came: pixels. Where windows are missing,
- * or too many are left, the best is TM_LISTED_TOO_MANY. */
+ * or too many are left, the best is TM_TOO_MANY_LEFT. */
 cudaError_t tm_listed_launch(const tm_planes_score *band, bool pixels, const uint8_t *low, const uint8_t *high,
                              tm_candidate *best, cudaStream_t stream);
 

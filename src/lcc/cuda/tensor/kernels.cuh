@@ -97,6 +97,11 @@ cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, in
 cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
                             cudaStream_t stream);
 
+/* wgmma_bound.cu: the best LCC of one of these, where some windows may be left out. 0 bytes: it does not take that size. */
+size_t tm_bound_fragment_bytes(int width, int height);
+cudaError_t tm_bound_prepare(void *fragments, const uint8_t *taps, int width, int height, cudaStream_t stream);
+cudaError_t tm_bound_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream);
+
 /* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. map: whether the job, whose map
  * may not be set yet, has one. */
 size_t tm_wide_fragment_bytes(int width, int height);
@@ -161,6 +166,7 @@ static inline int tm_tensor_fit(const tm_tensor_device *device, const tm_tensor_
                                               (int64_t)(block.shared + block.fixed)));
 }
 
+#ifndef TM_EMULATED
 /* The attribute is the device's: another thread's launch of the kernel, for another template, must not
  * lower it in between. Who hangs here lets those of this device wait, and no others. */
 template <typename K, typename J>
@@ -181,6 +187,7 @@ static cudaError_t tm_tensor_launch_alone(const tm_tensor_device *device, const 
     pthread_mutex_unlock(lock);
     return error;
 }
+#endif
 
 /* early: the launch may begin while the kernel before it ends; its kernel calls
  * tm_early_begin before it reads what that one writes. */
@@ -195,8 +202,13 @@ static cudaError_t tm_tensor_start(const tm_tensor_device *device, K kernel, con
     const int grid = p.column_blocks
                          ? p.tile_blocks + p.column_blocks
                          : min(min(max(p.tiles, p.parts), fit * device->multiprocessors), (int)TM_TENSOR_BLOCKS);
+#ifdef TM_EMULATED
+    (void)early;
+    return TM_LAUNCH(kernel<<<grid, TM_TENSOR_THREADS, block.shared, stream>>>(j, p));
+#else
     const tm_early_config c(grid, TM_TENSOR_THREADS, block.shared, early, stream);
     return TM_CALL(tm_tensor_launch_alone(device, c.config, kernel, j, p));
+#endif
 }
 
 /* These instructions exist from compute capability 8.0 on. */

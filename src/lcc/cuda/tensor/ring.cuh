@@ -107,6 +107,11 @@ __device__ __forceinline__ void tm_store8(unsigned address, uint2 v)
     asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v.x), "r"(v.y) : "memory");
 }
 
+__device__ __forceinline__ void tm_store16(unsigned address, uint4 v)
+{
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
 /* Byte i of a word of G, as int. prmt can repeat a byte's sign, which __byte_perm cannot. */
 __device__ __forceinline__ int tm_signed_byte(unsigned word, int i)
 {

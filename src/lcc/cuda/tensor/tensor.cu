@@ -22,7 +22,7 @@ static bool is_small(int width, int height)
     return width <= SMALL_WIDTH && height <= SMALL_HEIGHT;
 }
 
-/* The fragments for wgmma.cu or wgmma_many.cu stand behind those for mma.cu. */
+/* The fragments for wgmma.cu or wgmma_many.cu stand behind those for mma.cu; behind the former those for wgmma_bound.cu. */
 static size_t wgmma_offset(int width, int height, int count)
 {
     return (tm_mma_fragment_bytes(width, height, count) + 255) / 256 * 256;
@@ -34,7 +34,7 @@ static size_t wgmma_bytes(const tm_tensor_device *device, int width, int height,
     if constexpr (built_with_wgmma) {
         if (can_use_wgmma(device))
             return count > 1                 ? tm_many_fragment_bytes(width, height, count)
-                   : is_small(width, height) ? tm_wgmma_fragment_bytes(height)
+                   : is_small(width, height) ? tm_wgmma_fragment_bytes(height) + tm_bound_fragment_bytes(width, height)
                                              : 0;
     }
     return 0;
@@ -53,9 +53,14 @@ cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *device, const uint8_t
 {
     if constexpr (built_with_wgmma) {
         uint8_t *const behind = (uint8_t *)fragments + wgmma_offset(width, height, count);
-        if (wgmma_bytes(device, width, height, count))
-            return count > 1 ? tm_many_prepare(behind, taps, width, height, count, stream)
-                             : tm_wgmma_prepare(behind, taps, width, height, stream);
+        if (!wgmma_bytes(device, width, height, count))
+            return cudaSuccess;
+        if (count > 1)
+            return tm_many_prepare(behind, taps, width, height, count, stream);
+        const cudaError_t error = tm_wgmma_prepare(behind, taps, width, height, stream);
+        return error == cudaSuccess && tm_bound_fragment_bytes(width, height)
+                   ? tm_bound_prepare(behind + tm_wgmma_fragment_bytes(height), taps, width, height, stream)
+                   : error;
     }
     return cudaSuccess;
 }
@@ -107,7 +112,11 @@ static cudaError_t launch_wgmma(const tm_tensor_device *device, const tm_tensor_
         }
         tm_tensor_job own = *job;
         own.fragments = (const uint8_t *)job->fragments + wgmma_offset(job->width, job->height, job->count);
-        return (job->count > 1 ? tm_many_launch : tm_wgmma_launch)(device, own, stream);
+        if (job->count > 1)
+            return tm_many_launch(device, own, stream);
+        own.bound_fragments = (const uint8_t *)own.fragments + tm_wgmma_fragment_bytes(job->height);
+        const cudaError_t error = tm_bound_launch(device, own, stream);
+        return error == cudaErrorNotSupported ? tm_wgmma_launch(device, own, stream) : error;
     }
     return cudaErrorNotSupported;
 }

@@ -7,6 +7,7 @@
  *     mma.cu          any job, from compute capability 8.0 on; once more for many templates
  *     mma_steps.cu    products of several planes with templates, added up: 8.0
  *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
+ *     wgmma_bound.cu  the best match of such a template, where not all windows need be scored, likewise
  *     wgmma_planes.cu products as of mma_steps.cu, of templates of that size, likewise
  *     wgmma_masked.cu one such template with a mask, likewise
  *     wgmma_pixels.cu one such template of RGB or of 16 bits, likewise
@@ -38,7 +39,7 @@ typedef struct tm_tensor_device {
     int multiprocessors;
     size_t shared_memory; /* that a block may have */
     bool has_wgmma;
-    bool always_wide;     /* tests: kernels for wide and for many templates and from pixels also where others are faster */
+    bool always_wide;     /* tests: kernels also where others are faster */
     tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
     int *running_bests;   /* one a template, then the counter */
     int most_templates;
@@ -101,6 +102,9 @@ typedef struct tm_tensor_job : tm_device_windows {
     tm_tensor_list list; /* tm_tensor_launch_listed */
     uint32_t *partial;      /* where tm_tensor_partial_bytes: memory for these, or NULL */
     int64_t partial_stride; /* set by the launch */
+    bool may_leave_out;          /* LCC of one template without a map: the best may be TM_TOO_MANY_LEFT, or
+                                  * TM_NO_CANDIDATE, which is worse than any that is known */
+    const void *bound_fragments; /* set by the launch */
     const tm_tensor_masked *masked; /* LCC of templates with a common mask, where tm_tensor_shares_mask; or NULL */
 } tm_tensor_job;
 

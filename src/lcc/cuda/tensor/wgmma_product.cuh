@@ -20,21 +20,33 @@ __device__ __forceinline__ void tm_wgmma(int (&d)[8][4], unsigned a, unsigned b,
                  : "r"(a), "r"(b), "r"(more), "n"(B_APART / 16), "n"(A_APART / 16));
 }
 
+/* TYPES: of A's and of B's bytes. */
+#define WGMMA_128(TYPES)                                                                                                        \
+    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %66, 0; mov.b64 a, {%64, %68}; "                               \
+                 "mov.b64 b, {%65, %67}; "                                                                                     \
+                 "wgmma.mma_async.sync.aligned.m64n128k32.s32." TYPES " "                                                      \
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "                           \
+                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "                            \
+                 "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "                            \
+                 "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, a, b, p;}"                            \
+                 : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7), R4(8), R4(9), R4(10), R4(11), R4(12), R4(13),       \
+                   R4(14), R4(15)                                                                                              \
+                 : "r"(a), "r"(b), "r"(more), "n"(B_APART / 16), "n"(A_APART / 16))
+
 /* Likewise 64 x 128 x 32. */
 template <int B_APART = 256, int A_APART = 128>
 __device__ __forceinline__ void tm_wgmma(int (&d)[16][4], unsigned a, unsigned b, int more)
 {
-    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %66, 0; mov.b64 a, {%64, %68}; "
-                 "mov.b64 b, {%65, %67}; "
-                 "wgmma.mma_async.sync.aligned.m64n128k32.s32.u8.u8 "
-                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
-                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
-                 "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
-                 "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, a, b, p;}"
-                 : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7), R4(8), R4(9), R4(10),
-                   R4(11), R4(12), R4(13), R4(14), R4(15)
-                 : "r"(a), "r"(b), "r"(more), "n"(B_APART / 16), "n"(A_APART / 16));
+    WGMMA_128("u8.u8");
 }
+
+/* The same where A's bytes have a sign. */
+template <int B_APART, int A_APART>
+__device__ __forceinline__ void tm_wgmma_signed(int (&d)[16][4], unsigned a, unsigned b, int more)
+{
+    WGMMA_128("s8.u8");
+}
+#undef WGMMA_128
 
 /* Likewise 64 x 256 x 32. */
 __device__ __forceinline__ void tm_wgmma(int (&d)[32][4], unsigned a, unsigned b, int more)

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* For wgmma_bound.cu: a block's part of the map, its shared memory and barriers, and how frame rows come there.
+ *
+ * A row stands there in units of 16 bytes: the even ones, which begin at multiples of 16 columns, as they lie in the frame, and behind
+ * them the odd ones, which begin 8 columns further. So both are columns of B, 16 columns of the frame apart, whose second half of k is
+ * the next unit. What follows the last unit of each is not in its place: the last unit of either has no windows. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_BOUND_BLOCK_CUH
+#define TMATCH_LCC_CUDA_TENSOR_BOUND_BLOCK_CUH
+#include "lcc/cuda/tensor/barriers.cuh"
+#include "lcc/cuda/tensor/ring.cuh"
+#include "lcc/cuda/tensor/small_blocks.cuh"
+#include "lcc/rounded.h"
+
+enum {
+    TM_BOUND_UNITS = 64, // even ones, and as many odd ones
+    TM_BOUND_ODD = 16 * TM_BOUND_UNITS,
+    TM_BOUND_ROW = 2 * TM_BOUND_ODD + 16,
+    TM_BOUND_GROUPS = 5,              // of 8 rows in the ring: those of a step, and what is staged meanwhile
+    TM_BOUND_STEP_ROWS = 32,          // at most, from a step's first one on
+    TM_BOUND_TAPS = 32,               // bytes of a template row as it is, with zeros behind it
+    TM_BOUND_PRODUCT_WARPS = 4,
+    TM_BOUND_SUM_WARPS = 5,
+    TM_BOUND_OTHERS = TM_TENSOR_WARPS - TM_BOUND_PRODUCT_WARPS, // the last one of them stages
+    TM_BOUND_START = 1,               // so many steps' time takes the start of a column of tiles
+};
+static_assert(TILE_WIDTH == 8 * (2 * TM_BOUND_UNITS - 2), "the last two units have no windows");
+
+/* Limits of a step: for each pair of rows, of 5 cells' columns a word for each two units, which are limits of 16 bits. */
+enum {
+    TM_BOUND_PLANE = 4 * (TM_BOUND_UNITS + 4), // of a cell's place in a unit; planes lie in different banks
+    TM_BOUND_LIMITS_ROW = 5 * TM_BOUND_PLANE,
+    TM_BOUND_LIMITS = 4 * TM_BOUND_LIMITS_ROW
+};
+
+/* Barriers in shared memory, by number. ROWS: the rows of the step after this one are there. FULL: a step's limits are. MADE: its
+ * products are, and the limits of the step before have been read. Of each there are two, for steps by turns. STARTS: 8 rows of the
+ * block's first step are there. READY: so is the template. SAMPLED: there is a score to reach. No barriers of the hardware: of warps that
+ * do not pass as many of these racecheck loses track. */
+enum {
+    TM_BOUND_ROWS = 0,
+    TM_BOUND_FULL = 2,
+    TM_BOUND_MADE = 4,
+    TM_BOUND_READY = 6,
+    TM_BOUND_SAMPLED,
+    TM_BOUND_STARTS,
+    TM_BOUND_BARRIERS = TM_BOUND_STARTS + 4
+};
+
+/* Of the launch's running bests, where a block has listed more than it scores. */
+enum { TM_BOUND_GIVEN_UP = INT_MAX };
+
+/* The rounded template (lcc/rounded.h), whose S_FT is the products' less none of S_F: its bytes have a sign and their sum is 0. */
+struct tm_bound_template {
+    float length; // at most the root of its squares' sum
+    tm_rounding angle;
+};
+
+/* The bytes of A, and of the template itself, whose rows ascend, with a row of zeros before the first one and one behind the last. */
+__host__ __device__ constexpr int tm_bound_operand_bytes(int height)
+{
+    return tm_small_blocks_bytes(height) + (height + 2) * TM_BOUND_TAPS;
+}
+struct tm_bound_block {
+    const tm_tensor_job &j;
+    const tm_tensor_plan &p;
+    unsigned blocks, taps, rows, limits, barriers; // addresses; taps: of the template's first row
+    const uint8_t *row_memory;                     // rows
+    int first, t, end, tx, ty;                     // tiles: the block's first one, this one and behind the last; its place
+    tm_ring_of<TM_BOUND_ROW> ring;
+    bool is_fresh; // no rows of the step before are of use
+    volatile int *const steps; // in shared memory: those from this one on are not made, as the launch has been given up; or INT_MAX
+
+    __device__ __forceinline__ tm_bound_block(const tm_tensor_job &j, const tm_tensor_plan &p, uint8_t *shared, uint64_t *barriers,
+                                              volatile int *steps)
+        : j(j), p(p), barriers((unsigned)__cvta_generic_to_shared(barriers)), steps(steps)
+    {
+        blocks = (unsigned)__cvta_generic_to_shared(shared), taps = blocks + tm_small_blocks_bytes(j.height) + TM_BOUND_TAPS;
+        rows = blocks + tm_bound_operand_bytes(j.height), row_memory = shared + tm_bound_operand_bytes(j.height);
+        limits = rows + TM_BOUND_GROUPS * 8 * TM_BOUND_ROW;
+        ring = {rows, TM_BOUND_GROUPS * 8, 0};
+        first = t = begin_of(blockIdx.x), end = begin_of(blockIdx.x + 1);
+        tx = t / p.tiles_y, ty = t % p.tiles_y, is_fresh = true;
+    }
+
+    /* A block's first tile. All have as many as the others or one more, where the start of a further column of tiles counts, too. */
+    __device__ __forceinline__ int begin_of(unsigned block) const
+    {
+        const int column = p.tiles_y + TM_BOUND_START, all = p.tiles / p.tiles_y * column - TM_BOUND_START, blocks = gridDim.x;
+        const int place = (int)block * (all / blocks) + min((int)block, all % blocks) + TM_BOUND_START;
+        return place / column * p.tiles_y + max(0, place % column - TM_BOUND_START);
+    }
+
+    __device__ __forceinline__ const tm_bound_template *rounded() const
+    {
+        return (const tm_bound_template *)((const uint8_t *)j.bound_fragments + tm_bound_operand_bytes(j.height));
+    }
+
+    __device__ __forceinline__ unsigned barrier(int number) const
+    {
+        return barriers + 8 * number;
+    }
+
+    /* Of a step, which are counted from 0 in a block. */
+    __device__ __forceinline__ void wait(int barriers, int step) const
+    {
+        tm_barrier_wait(barrier(barriers + (step & 1)), step / 2);
+    }
+
+    __device__ __forceinline__ void arrive(int barriers, int step) const
+    {
+        tm_barrier_arrive(barrier(barriers + (step & 1)));
+    }
+
+    /* Waits for the rows of a step that is not the block's first one. false: it is not made. All warps must agree, some of which look when
+     * later steps have been given up. */
+    __device__ __forceinline__ bool has_rows(int step) const
+    {
+        wait(TM_BOUND_ROWS, step - 1);
+        return step < *steps;
+    }
+
+    /* By the block's first threads; then all are synchronized. */
+    __device__ __forceinline__ void start() const
+    {
+        const int i = threadIdx.x;
+        if (i == 0)
+            *steps = INT_MAX;
+        if (i < TM_BOUND_BARRIERS)
+            tm_barrier_init(barrier(i), i >= TM_BOUND_STARTS ? 8 * 32
+                                        : i >= TM_BOUND_MADE ? 32 * TM_BOUND_PRODUCT_WARPS
+                                        : i >= TM_BOUND_FULL ? 32 * TM_BOUND_SUM_WARPS
+                                                             : 32);
+    }
+
+    __device__ __forceinline__ void next()
+    {
+        ring.step();
+        is_fresh = ++ty == p.tiles_y;
+        t++;
+        if (is_fresh)
+            ty = 0, tx++, ring.first = 0;
+    }
+
+    /* Whether the next step takes rows of this one. */
+    __device__ __forceinline__ bool goes_on() const
+    {
+        return ty + 1 < p.tiles_y;
+    }
+
+    /* Whether a block that begins with this tile scores some of its windows: not where many are beyond the map, as these may have the greatest
+     * sums, unless all tiles are like that. */
+    __device__ __forceinline__ bool is_sampled() const
+    {
+        return (x() + TILE_WIDTH / 2 <= j.map_width || p.tiles == p.tiles_y) && (y() + TILE_HEIGHT <= j.map_height || p.tiles_y == 1);
+    }
+
+    /* The windows' first column and row in the map. */
+    __device__ __forceinline__ int64_t x() const
+    {
+        return (int64_t)tx * TILE_WIDTH;
+    }
+
+    __device__ __forceinline__ int64_t y() const
+    {
+        return (int64_t)ty * TILE_HEIGHT;
+    }
+
+    /* A warp begins to copy the units of the step's row r. */
+    __device__ __forceinline__ void copy_row(int r) const
+    {
+        const int lane = threadIdx.x % 32;
+        const uint8_t *const from = j.frame + (size_t)(y() + r) * j.pitch + x() + 16 * lane;
+        const unsigned to = ring.row(r) + 16 * lane;
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            tm_copy16(to + 512 * i, from + 512 * i);
+            tm_ring_copy(to + TM_BOUND_ODD + 512 * i, from + 512 * i + 8);
+        }
+    }
+};
+
+/* What this thread stored is seen by the tensor cores, once they are told. */
+__device__ __forceinline__ void tm_bound_fence()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+enum { TM_BOUND_MOST_ROWS = (TM_BOUND_STEP_ROWS + TM_BOUND_OTHERS - 1) / TM_BOUND_OTHERS };
+
+/* The copies that this thread has begun since the last time are a group. */
+__device__ __forceinline__ void tm_bound_end_copies()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* The first half of TM_BOUND_MOST_ROWS groups has come. */
+__device__ __forceinline__ void tm_bound_wait_for_half()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(TM_BOUND_MOST_ROWS / 2) : "memory");
+}
+
+/* The rows of a block's first step are staged by all warps that do not multiply, of which part is one: they begin to copy them, */
+__device__ __forceinline__ void tm_bound_begin_rows(const tm_bound_block &b, int part)
+{
+#pragma unroll
+    for (int i = 0; i < TM_BOUND_MOST_ROWS; i++) {
+        if (part + i * TM_BOUND_OTHERS < TM_BOUND_STEP_ROWS)
+            b.copy_row(part + i * TM_BOUND_OTHERS);
+        tm_bound_end_copies();
+    }
+}
+
+/* and tell when they are there, the first half and the rest. */
+__device__ __forceinline__ void tm_bound_finish_rows(const tm_bound_block &b, int part)
+{
+    enum { HALF = TM_BOUND_MOST_ROWS / 2 };
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int first = part + half * HALF * TM_BOUND_OTHERS,
+                  rows = min((TM_BOUND_STEP_ROWS - first + TM_BOUND_OTHERS - 1) / TM_BOUND_OTHERS, (int)HALF);
+        if (half)
+            tm_copy_wait();
+        else
+            tm_bound_wait_for_half();
+        tm_bound_fence();
+        for (int i = 0; i < rows; i++)
+            tm_barrier_arrive(b.barrier(TM_BOUND_STARTS + (first + i * TM_BOUND_OTHERS) / 8));
+    }
+}
+
+/* Stages those of all others, until a block of the launch has listed too much. Between steps the warp has time for something else, which is
+ * told the last one whose windows were compared, if there is one. */
+template <typename F>
+__device__ __forceinline__ void tm_bound_stage(tm_bound_block &b, F something_else)
+{
+    for (int step = 1; b.t + 1 < b.end; step++) {
+        const int score = __shfl_sync(~0u, __ldcg(b.j.running_bests), 0); // others may write it between two lanes' loads
+        const bool goes_on = b.goes_on();
+        const int before = goes_on ? step - 2 : step - 1; // the last step whose rows are overwritten
+        if (before >= 0) {
+            b.wait(TM_BOUND_MADE, before);
+            b.wait(TM_BOUND_FULL, before);
+        }
+        if (score == TM_BOUND_GIVEN_UP) {
+            if (threadIdx.x % 32 == 0)
+                *b.steps = step;
+            b.arrive(TM_BOUND_ROWS, step - 1);
+            return;
+        }
+        b.next();
+        const int from = goes_on ? TM_BOUND_STEP_ROWS - 8 : 0;
+        for (int r = from; r < TM_BOUND_STEP_ROWS; r++)
+            b.copy_row(r);
+        tm_copy_wait();
+        tm_bound_fence();
+        b.arrive(TM_BOUND_ROWS, step - 1);
+        if (step >= 3)
+            something_else(step - 3);
+    }
+}
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* The best match of one template of 15 to 25 columns and 9 to 24 rows, on the integer tensor cores, wgmma (sm_90a), where a few windows
+ * are scored and a bound says of all others that they are not the best.
+ *
+ * The template is rounded to bytes with a sign whose sum is 0. So S_FT alone says how well a window matches it, if the window's variance
+ * is known to be no less than some limit (bound_limits.cuh), and no window's S_F is needed.
+ *
+ * S_FT: A's line 8r + c is the template shifted down by r rows and to the right by c columns, for 8 x 8 windows. Its rows stand in
+ * descending order, so A for the next frame row begins one block earlier. B's columns are a frame row from each unit on, which begin 8
+ * columns apart (bound_block.cuh). A step is 1008 x 8 windows, and a block goes down a column of tiles.
+ *
+ * Four warps multiply and compare, five make limits, and one stages rows: each has its own pace. Windows that may be the best are listed
+ * and scored at the end. Before its first step a block scores a few, so that there is a score to reach. */
+#define TM_TENSOR_WARPS 10
+#define TM_TENSOR_TILE_WIDTH 1008
+#define TM_TENSOR_TILE_HEIGHT 8
+#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/tensor/bound_limits.cuh"
+#include "lcc/cuda/tensor/bound_windows.cuh"
+#include "lcc/cuda/tensor/wgmma_product.cuh"
+
+enum { FIXED = 1024, MOST_BLOCKS = 2 }; // bytes that a block declares; blocks on a multiprocessor
+enum { LEAST_WIDTH = 15, MOST_WIDTH = 25, LEAST_HEIGHT = 9, MOST_HEIGHT = 24 };
+enum { MOST_TILES = 1 << 20 }; // whose numbers stand before 12 bits of a pair's place
+enum { COLUMNS = 128, SLOTS = COLUMNS / 8 }; // of B
+/* So often a block without a good score to reach looks for another's: of a score that leaves out flat windows, the product with length is
+ * GOOD_SUM or more (bound_limits.cuh). */
+enum { MOST_TRIES = 20, GOOD_SUM = 300 };
+enum { MOST_SAMPLED = TM_BOUND_ODD - 32 }; // a column whose windows are in even units
+
+/* The compiler would keep what has been loaded, for which there are no registers. */
+__device__ __forceinline__ unsigned load_again(unsigned address)
+{
+    unsigned v;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+    return v;
+}
+
+/* The warps that multiply. */
+struct multiplier {
+    tm_bound_block &b;
+    tm_bound_list &list;
+    const int lane, warp, h;
+    int acc[SLOTS][4]; // lines of A lane / 4 and 8 further, of the warp's 16; columns of B 8i + 2 (lane % 4) and the next one
+
+    __device__ __forceinline__ multiplier(tm_bound_block &b, tm_bound_list &list)
+        : b(b), list(list), lane(threadIdx.x % 32), warp(__shfl_sync(~0u, threadIdx.x / 32, 0)), h(b.j.height)
+    {
+    }
+
+    template <int ROWS>
+    __device__ __forceinline__ void batch(unsigned &of_template, unsigned &of_frame, int more)
+    {
+        tm_wgmma_begin();
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, more = 1, of_template -= TM_SMALL_BLOCK / 16, of_frame += TM_BOUND_ROW / 16)
+            tm_wgmma_signed<128, TM_SMALL_BLOCK>(acc, of_template, of_frame, more);
+        tm_wgmma_end();
+    }
+
+    /* Makes the products of a step. The first and the last frame rows meet blocks of zeros, too. */
+    __device__ __forceinline__ void multiply(bool is_first)
+    {
+        /* low words of descriptors: the address, and the bytes to the second half of k, both in units of 16 */
+        unsigned of_template = __shfl_sync(~0u, b.blocks + (h + 6) * TM_SMALL_BLOCK >> 4 | 128 / 16 << 16, 0),
+                 top = __shfl_sync(~0u, b.rows >> 4 | 16 / 16 << 16, 0);
+        unsigned of_frame = top + __shfl_sync(~0u, b.ring.first, 0) * (TM_BOUND_ROW / 16);
+        const unsigned turn = TM_BOUND_GROUPS * 8 * (TM_BOUND_ROW / 16);
+        const int rows = h + 7;
+#pragma unroll 1
+        for (int i = 0; i < rows / 8; i++) {
+            if (is_first)
+                tm_barrier_wait(b.barrier(TM_BOUND_STARTS + i), 0);
+            batch<8>(of_template, of_frame, i);
+            of_frame = of_frame < top + turn ? of_frame : of_frame - turn;
+        }
+        if (is_first && rows % 8)
+            tm_barrier_wait(b.barrier(TM_BOUND_STARTS + rows / 8), 0);
+        if (rows & 4)
+            batch<4>(of_template, of_frame, 1);
+        if (rows & 2)
+            batch<2>(of_template, of_frame, 1);
+        if (rows & 1)
+            batch<1>(of_template, of_frame, 1);
+        tm_wgmma_wait();
+        tm_wgmma_keep(acc);
+    }
+
+    /* Lists those of the step's pairs that may reach the score. limits: the address of this lane's. */
+    __device__ __forceinline__ void compare(unsigned limits) const
+    {
+        const auto address = [&](int i) { return limits + i % (SLOTS / 2) * 32 + i / (SLOTS / 2) * 16; };
+        const auto excess_of = [&](int i, unsigned addends, unsigned excess) {
+            excess = __viaddmax_s16x2(__byte_perm(acc[i][0], acc[i][1], 0x6521), addends, excess);
+            return __viaddmax_s16x2(__byte_perm(acc[i][2], acc[i][3], 0x6521), addends, excess);
+        };
+        unsigned excess[2] = {0, 0}, mask = 0;
+#pragma unroll
+        for (int first = 0; first < SLOTS; first += 8) {
+            unsigned addends[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                addends[i] = tm_load4(address(first + i));
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                excess[i % 2] = excess_of(first + i, addends[i], excess[i % 2]);
+        }
+        const unsigned both = __vmaxs2(excess[0], excess[1]);
+        if (both) {
+#pragma unroll
+            for (int i = 0; i < SLOTS; i++) {
+                const unsigned addends = load_again(address(i));
+                mask = mask >> 1 | (excess_of(i, addends, 0) + 0x7fff7fff & 0x80008000);
+            }
+            if (!list.add(b.t - b.first, mask, max(both & 0xffff, both >> 16)))
+                atomicMax(b.j.running_bests, (int)TM_BOUND_GIVEN_UP);
+        }
+        __syncwarp();
+    }
+
+    /* Scores a pair of the first step, that of the warp's greatest sum, so that there is a score to reach. best: the block's. */
+    __device__ __forceinline__ void sample(int *best) const
+    {
+        int key = INT_MIN; // a sum's higher bits, and where it is
+#pragma unroll
+        for (int i = 0; i < 4 * SLOTS; i++)
+            key = max(key, acc[i / 4][i % 4] & -64 | i);
+        const int most = __reduce_max_sync(~0u, key), i = most & 63;
+        const int from = __ffs(__ballot_sync(~0u, key == most)) - 1; // the lane
+        const int unit = 2 * (8 * (i / 4 % 8) + from % 4 * 2 + i % 2) + i / 32, x = 8 * unit + from / 4, y = 2 * warp;
+        const int2 orders = tm_bound_orders(b.row_memory + y * TM_BOUND_ROW + (min(x, (int)MOST_SAMPLED) & ~3), TM_BOUND_ROW, x & 3, b.taps, b.j.width,
+                                            h, b.j.templates);
+        if (lane == 0 && x <= MOST_SAMPLED && b.x() + x < b.j.map_width && b.y() + y < b.j.map_height)
+            atomicMax(best, b.y() + y + 1 < b.j.map_height ? max(orders.x, orders.y) : orders.x);
+    }
+
+    __device__ __forceinline__ void run(int *sampled)
+    {
+        /* the windows' column in a unit says which cells they are of */
+        const unsigned limits = b.limits + warp * TM_BOUND_LIMITS_ROW + (lane / 4 + 1) / 2 * TM_BOUND_PLANE + lane % 4 * 4;
+        const bool is_sampled = b.is_sampled();
+        for (int step = 0; b.t < b.end; step++, b.next()) {
+            if (step && !b.has_rows(step))
+                break;
+            multiply(!step);
+            b.arrive(TM_BOUND_MADE, step);
+            if (!step) {
+                if (is_sampled)
+                    sample(sampled);
+                tm_barrier_arrive(b.barrier(TM_BOUND_SAMPLED));
+            }
+            b.wait(TM_BOUND_FULL, step);
+            compare(limits + step % 2 * TM_BOUND_LIMITS);
+        }
+    }
+};
+
+/* The warps that make limits. */
+template <int BINS>
+__device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, const int *sampled)
+{
+    const tm_tensor_job &j = b.j;
+    const tm_bound_template t = *b.rounded();
+    const tm_bound_summer<BINS> summer(b, warp);
+    tm_bound_columns columns;
+    for (int i = 0; i < 4; i++)
+        tm_barrier_wait(b.barrier(TM_BOUND_STARTS + i), 0);
+    summer.begin(columns);
+    int order = INT_MIN;
+    for (int step = 0; b.t < b.end; step++, b.next()) {
+        if (step) {
+            if (!b.has_rows(step))
+                break;
+            if (b.is_fresh)
+                summer.begin(columns);
+        }
+        int others = __ldcg(j.running_bests);
+        tm_bound_roots roots;
+        summer.make_roots(columns, roots);
+        if (step) {
+            b.wait(TM_BOUND_MADE, step - 1);
+        } else {
+            tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
+            order = *sampled;
+            if (threadIdx.x == 32 * TM_BOUND_PRODUCT_WARPS)
+                atomicMax(j.running_bests, order);
+            others = __ldcg(j.running_bests);
+            for (int i = 0; i < MOST_TRIES && !(tm_score_of_order(max(order, others)) * t.length >= GOOD_SUM); i++)
+                others = *(volatile const int *)j.running_bests;
+        }
+        order = max(order, others);
+        summer.store(roots, step, tm_bound_score(t, min(order, tm_score_order(1.0f)))); // it is more where the launch has been given up
+        b.arrive(TM_BOUND_FULL, step);
+    }
+}
+
+/* Of shared memory: operands, limits, the list. */
+__host__ __device__ static constexpr size_t shared_bytes(int height)
+{
+    return (size_t)tm_bound_operand_bytes(height) + TM_BOUND_GROUPS * 8 * TM_BOUND_ROW + 2 * TM_BOUND_LIMITS +
+           sizeof(tm_bound_list);
+}
+
+template <int BINS>
+static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
+    bound_kernel(const __grid_constant__ tm_tensor_job j, const __grid_constant__ tm_tensor_plan p)
+{
+    extern __shared__ __align__(128) uint8_t smem[];
+    __shared__ tm_tensor_best bests[TM_TENSOR_WARPS];
+    __shared__ uint64_t barriers[TM_BOUND_BARRIERS];
+    __shared__ int sampled, steps;
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), other = warp - TM_BOUND_PRODUCT_WARPS;
+    tm_bound_block b(j, p, smem, barriers, &steps);
+    tm_bound_list &list = *(tm_bound_list *)(smem + shared_bytes(j.height) - sizeof(tm_bound_list));
+    tm_tensor_best best = {0, INT_MIN};
+
+    tm_early_begin();
+    b.start();
+    if (!threadIdx.x)
+        sampled = INT_MIN, list.clear();
+    __syncthreads();
+    if (b.t < b.end && other < 0) {
+        for (int i = threadIdx.x; i < tm_bound_operand_bytes(j.height) / 16; i += 32 * TM_BOUND_PRODUCT_WARPS)
+            tm_copy16(b.blocks + 16 * i, (const uint4 *)j.bound_fragments + i);
+        tm_copy_wait();
+        tm_bound_fence();
+        tm_barrier_arrive(b.barrier(TM_BOUND_READY));
+        tm_barrier_wait(b.barrier(TM_BOUND_READY), 0);
+        multiplier(b, list).run(&sampled);
+    } else if (b.t < b.end) {
+        tm_bound_begin_rows(b, other);
+        /* The last two units keep these. They are stored before the rows are there, for which all wait who store others. */
+        if (other < TM_BOUND_SUM_WARPS)
+            for (int i = threadIdx.x - 32 * TM_BOUND_PRODUCT_WARPS; i < 2 * TM_BOUND_LIMITS / 16; i += 32 * TM_BOUND_SUM_WARPS)
+                tm_store16(b.limits + 16 * i, make_uint4(0xc000c000, 0xc000c000, 0xc000c000, 0xc000c000));
+        tm_bound_finish_rows(b, other);
+        if (other < TM_BOUND_SUM_WARPS) {
+            make_limits<BINS>(b, other, &sampled);
+        } else {
+            tm_bound_stage(b, [&](int tile) { tm_bound_score_top(b, list, tile, best); });
+        }
+    }
+    __syncthreads();
+    list.list_pairs();
+    __syncthreads();
+    tm_tensor_best of_warp = {0, INT_MIN};
+    if (list.is_whole() && steps == INT_MAX) {
+        tm_bound_score_list(b, list, warp, best);
+        tm_few_offer(best, of_warp);
+        /* of so small a score the rounded template does not even know the sign: a better one as small may have been left out */
+        if (of_warp.order > INT_MIN && !(tm_rounded_least(b.rounded()->angle, tm_score_of_order(of_warp.order)) > 0))
+            of_warp = {0, INT_MIN};
+    } else {
+        of_warp = TM_TENSOR_UNKNOWN;
+    }
+    if (threadIdx.x % 32 == 0)
+        bests[warp] = of_warp;
+    tm_tensor_write_bests<TM_TENSOR_LCC, true>(j, bests);
+}
+
+/* The sum of the warp's lanes, in each lane. */
+static __device__ int64_t sum_lanes(int64_t value)
+{
+    for (int d = 16; d; d /= 2)
+        value += __shfl_xor_sync(~0u, value, d);
+    return value;
+}
+
+/* The sum of the lanes before this one. */
+static __device__ int64_t sum_before(int64_t value)
+{
+    int64_t sum = value;
+    for (int d = 1; d < 32; d *= 2) {
+        const int64_t other = __shfl_up_sync(~0u, sum, d);
+        sum += (int)(threadIdx.x % 32) >= d ? other : 0;
+    }
+    return sum - value;
+}
+
+/* Rounds the template, by one warp: the sums of its deviations from its mean, scaled, are rounded, and a byte is the difference of two of
+ * them. The scale is such that no byte exceeds 127, nor any sum S_FT 24 bits: |S_FT| <= length sqrt(V), and V <= n 127.5^2. */
+static __device__ void round_template(const uint8_t *tmpl, int w, int h, int8_t *rounded, tm_bound_template *t)
+{
+    const int n = w * h, each = (n + 31) / 32, first = min((int)(threadIdx.x % 32) * each, n), end = min(first + each, n);
+    int64_t sum = 0, squares = 0, deviations = 0, products = 0, length = 0;
+    unsigned most = 1;
+    for (int i = first; i < end; i++)
+        sum += tmpl[i];
+    sum = sum_lanes(sum);
+    for (int i = first; i < end; i++) {
+        const int d = n * tmpl[i] - (int)sum;
+        most = max(most, (unsigned)abs(d)), squares += (int64_t)d * d, deviations += d;
+    }
+    most = __reduce_max_sync(~0u, most), squares = sum_lanes(squares), deviations = sum_before(deviations);
+    const double scale = fmin(126.0 / most, 0.98 * 0x1p22 / (127.5 * sqrt((double)n * (double)squares)));
+    int64_t before = llrint((double)deviations * scale);
+    for (int i = first; i < end; i++) {
+        const int d = n * tmpl[i] - (int)sum;
+        deviations += d;
+        const int64_t after = llrint((double)deviations * scale);
+        rounded[i] = (int8_t)(after - before);
+        length += (after - before) * (after - before), products += (after - before) * d;
+        before = after;
+    }
+    length = sum_lanes(length), products = sum_lanes(products);
+    if (threadIdx.x)
+        return;
+    /* exact but for the last operations */
+    t->length = __double2float_rd(sqrt((double)length) * (1 - 0x1p-50));
+    t->angle = tm_rounding_of(tm_rounded_sine((double)products * (double)products / ((double)length * (double)squares)));
+}
+
+static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
+{
+    __shared__ int8_t rounded[MOST_WIDTH * MOST_HEIGHT];
+    const int bytes = tm_small_blocks_bytes(h), taps = (h + 2) * TM_BOUND_TAPS;
+    if (threadIdx.x < 32)
+        round_template(tmpl, w, h, rounded, (tm_bound_template *)(frag + tm_bound_operand_bytes(h)));
+    for (int i = threadIdx.x; i < taps; i += blockDim.x) {
+        const int r = i / TM_BOUND_TAPS - 1, x = i % TM_BOUND_TAPS;
+        frag[bytes + i] = r >= 0 && r < h && x < w ? tmpl[r * w + x] : 0;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < bytes; i += blockDim.x)
+        frag[i] = (uint8_t)tm_small_blocks_byte(rounded, w, h, i);
+}
+
+static bool has_size(int width, int height)
+{
+    return width >= LEAST_WIDTH && width <= MOST_WIDTH && height >= LEAST_HEIGHT && height <= MOST_HEIGHT;
+}
+
+size_t tm_bound_fragment_bytes(int width, int height)
+{
+    return has_size(width, height) ? (size_t)tm_bound_operand_bytes(height) + sizeof(tm_bound_template) : 0;
+}
+
+cudaError_t tm_bound_prepare(void *fragments, const uint8_t *taps, int width, int height, cudaStream_t stream)
+{
+    return TM_LAUNCH(bound_fragments<<<1, 256, 0, stream>>>((uint8_t *)fragments, taps, width, height));
+}
+
+template <int BINS>
+static cudaError_t launch(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tensor_plan &p, cudaStream_t stream)
+{
+    const tm_tensor_block block = {shared_bytes(j.height), FIXED, MOST_BLOCKS};
+    return tm_tensor_start(device, bound_kernel<BINS>, j, p, block, true, stream);
+}
+
+/* Whether that is faster than to score all windows, by measurements on an H200: a tile takes as long as TILE_WINDOWS there, a launch as long
+ * as LAUNCH_WINDOWS more for each multiprocessor. LEAST_STEPS of a block: in pictures too many windows are left in the first ones. */
+static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tensor_plan &p)
+{
+    enum { LEAST_STEPS = 4, TILE_WINDOWS = 4700, LAUNCH_WINDOWS = 2900 };
+    return p.tiles >= LEAST_STEPS * MOST_BLOCKS * device->multiprocessors &&
+           j.map_width * j.map_height >= (int64_t)p.tiles * TILE_WINDOWS + (int64_t)device->multiprocessors * LAUNCH_WINDOWS;
+}
+
+cudaError_t tm_bound_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream)
+{
+    tm_tensor_plan p = {};
+    if (!j.may_leave_out || j.outcome != TM_TENSOR_LCC || j.map || j.count > 1 || !has_size(j.width, j.height) ||
+        !tm_tensor_cover(&p, j) || p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START > MOST_TILES ||
+        !(device->always_wide || pays(device, j, p)))
+        return cudaErrorNotSupported;
+    switch ((j.width - 1) / 2) {
+    case 7:
+        return launch<7>(device, j, p, stream);
+    case 8:
+        return launch<8>(device, j, p, stream);
+    case 9:
+        return launch<9>(device, j, p, stream);
+    case 10:
+        return launch<10>(device, j, p, stream);
+    case 11:
+        return launch<11>(device, j, p, stream);
+    default:
+        return launch<12>(device, j, p, stream);
+    }
+}
