@@ -36,7 +36,10 @@ using std::min;
     {                                                                       \
         return {x, y};                                                      \
     }
+PAIR(int2, int)
 PAIR(uint2, unsigned)
+PAIR(float2, float)
+PAIR(longlong2, long long)
 PAIR(double2, double)
 #undef PAIR
 
@@ -65,9 +68,10 @@ extern uint8_t em_shared[];
 #define threadIdx (dim3((unsigned)em_thread % em_threads.x, (unsigned)em_thread / em_threads.x, 0))
 #define blockIdx em_block
 #define gridDim em_grid
+#define blockDim em_threads
 
-/* The thread waits for all others of its block, or of its warp. */
-enum em_wait { EM_BLOCK = 1, EM_WARP };
+/* The thread waits for all others of its block, or of its warp; or lets others run, because it waits for something else. */
+enum em_wait { EM_BLOCK = 1, EM_WARP, EM_OTHERS };
 void em_wait_for(em_wait others);
 
 static inline void __syncthreads()
@@ -179,12 +183,22 @@ static inline unsigned __reduce_add_sync(unsigned, unsigned value)
     });
 }
 
-static inline unsigned __reduce_max_sync(unsigned, unsigned value)
+template <class T> static inline T __reduce_min_sync(unsigned, T value)
 {
     return em_over_warp(value, [](int first, int) {
-        unsigned most = 0;
-        for (int i = 0; i < 32; i++)
-            most = most > em_see<unsigned>(first + i) ? most : em_see<unsigned>(first + i);
+        T least = em_see<T>(first);
+        for (int i = 1; i < 32; i++)
+            least = min(least, em_see<T>(first + i));
+        return least;
+    });
+}
+
+template <class T> static inline T __reduce_max_sync(unsigned, T value)
+{
+    return em_over_warp(value, [](int first, int) {
+        T most = em_see<T>(first);
+        for (int i = 1; i < 32; i++)
+            most = max(most, em_see<T>(first + i));
         return most;
     });
 }
@@ -399,6 +413,35 @@ static inline float rsqrtf(float a)
     return 1 / sqrtf(a) * (em_thread % 2 ? 1 + 0x1p-22f : 1 - 0x1p-22f);
 }
 
+static inline float __fmaf_rn(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+
+static inline float __fmaf_ru(float a, float b, float c)
+{
+    const float nearest = fmaf(a, b, c);
+    return (long double)a * b + c > nearest ? nextafterf(nearest, INFINITY) : nearest;
+}
+
+static inline float __double2float_rd(double value)
+{
+    const float nearest = (float)value;
+    return nearest > value ? nextafterf(nearest, -INFINITY) : nearest;
+}
+
+/* Two numbers of 16 bits in a word. */
+static inline unsigned __vmaxs2(unsigned a, unsigned b)
+{
+    const int16_t low = max((int16_t)a, (int16_t)b), high = max((int16_t)(a >> 16), (int16_t)(b >> 16));
+    return (uint16_t)low | (unsigned)(uint16_t)high << 16;
+}
+
+static inline unsigned __viaddmax_s16x2(unsigned a, unsigned b, unsigned c)
+{
+    return __vmaxs2((a + b & 0xffff) | ((a >> 16) + (b >> 16)) << 16, c);
+}
+
 static inline float __fmul_rn(float a, float b)
 {
     return a * b;
@@ -523,6 +566,10 @@ static inline const char *cudaGetErrorString(cudaError_t error)
 {
     return error == cudaErrorMemoryAllocation ? "out of memory" : "emulated error";
 }
+
+#define __stcs(to, value) (*(to) = (value))
+
+#include "asynchronous.h"
 
 template <class KERNEL> static inline cudaError_t cudaFuncSetAttribute(KERNEL, int, int)
 {

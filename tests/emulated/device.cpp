@@ -14,7 +14,8 @@
 #include <vector>
 
 enum { MOST_THREADS = 1024, STACK_BYTES = 1 << 16, SHARED_BYTES = 232448 };
-enum { RUNS = 0, ENDED = EM_WARP + 1 };
+enum { RUNS = 0, ENDED = EM_OTHERS + 1 };
+enum { MOST_IDLE = 10000 }; /* turns of a block whose threads only let others run */
 
 int em_thread;
 dim3 em_block, em_grid, em_threads;
@@ -30,26 +31,62 @@ void em_fail(const char *why)
 }
 
 /* Fibers are kept from block to block. */
+struct copy {
+    unsigned to;
+    const void *from;
+    unsigned bytes;
+};
+
 static struct fiber {
     std::vector<char> stack;
     jmp_buf at;
     int state;
+    std::vector<std::vector<copy>> copies; /* groups, of which the last one is open */
 } fibers[MOST_THREADS];
 
 static jmp_buf scheduler;
 static const std::function<void()> *kernel;
 
+static int64_t done; /* how often threads got somewhere */
+
 static void leave(int state)
 {
     fiber *f = &fibers[em_thread];
+    done += state != EM_OTHERS;
     f->state = state;
     if (!_setjmp(f->at))
         _longjmp(scheduler, 1);
 }
 
+int em_products[MOST_THREADS / 32];
+
 void em_wait_for(em_wait others)
 {
     leave(others);
+}
+
+void em_copy(unsigned to, const void *from, unsigned bytes)
+{
+    if (to % bytes || (size_t)from % bytes)
+        em_fail("a copy at an address that is no multiple of its size");
+    fiber *f = &fibers[em_thread];
+    f->copies.resize(max(f->copies.size(), (size_t)1));
+    f->copies.back().push_back({to, from, bytes});
+}
+
+void em_copy_group()
+{
+    fibers[em_thread].copies.emplace_back();
+}
+
+void em_copy_wait(int last)
+{
+    auto &copies = fibers[em_thread].copies;
+    while ((int)copies.size() > last + 1) {
+        for (const copy &c : copies.front())
+            memcpy(em_shared + (int)c.to, c.from, c.bytes);
+        copies.erase(copies.begin());
+    }
 }
 
 static void run_fiber()
@@ -93,7 +130,7 @@ static void let_run(int first, int end, int state)
     }
 }
 
-/* Until all of the warp's threads have ended or wait for the block. */
+/* Until all of the warp's threads have ended, wait for the block or let others run. */
 static void run_warp(int first, int end)
 {
     for (;;) {
@@ -104,22 +141,50 @@ static void run_warp(int first, int end)
         const int waiting = count_in(first, end, EM_WARP);
         if (waiting == 0)
             return;
-        if (waiting < end - first)
-            em_fail("not all lanes of a warp take part");
+        if (waiting < end - first) {
+            if (count_in(first, end, EM_OTHERS) == 0)
+                em_fail("not all lanes of a warp take part");
+            return;
+        }
         let_run(first, end, EM_WARP);
     }
 }
 
+/* Warps take turns; in a block whose threads wait for each other, they fall behind now and then. */
 static void run_block(int threads)
 {
-    for (int i = 0; i < threads; i++)
+    static uint32_t drawn = 1;
+    int idle = 0, behind[MOST_THREADS / 32] = {};
+    for (int i = 0; i < threads; i++) {
         fibers[i].state = RUNS;
+        fibers[i].copies.clear();
+    }
     memset(em_shared, 0xee, sizeof em_shared);
-    do {
-        let_run(0, threads, EM_BLOCK);
-        for (int first = 0; first < threads; first += 32)
+    memset(em_products, 0, sizeof em_products);
+    for (int ended = 0; ended < threads; ended = count_in(0, threads, ENDED)) {
+        const int64_t before = done;
+        const bool others = count_in(0, threads, EM_OTHERS) > 0;
+        if (ended + count_in(0, threads, EM_BLOCK) == threads)
+            let_run(0, threads, EM_BLOCK);
+        for (int first = 0; first < threads; first += 32) {
+            int &turns = behind[first / 32];
+            drawn = drawn * 1664525 + 1013904223;
+            if (others && turns == 0 && drawn >> 24 == 0)
+                turns = (int)(drawn >> 8 & 63);
+            if (turns > 0) {
+                turns--;
+                continue;
+            }
+            let_run(first, min(first + 32, threads), EM_OTHERS);
             run_warp(first, min(first + 32, threads));
-    } while (count_in(0, threads, ENDED) < threads);
+        }
+        idle = done == before ? idle + 1 : 0;
+        if (idle > MOST_IDLE)
+            em_fail("threads of a block that wait for each other for ever");
+    }
+    for (int warp = 0; warp < threads / 32; warp++)
+        if (em_products[warp] != em_products[warp / 4 * 4])
+            em_fail("products that not all warps of a group take part in");
 }
 
 static void run_grid(dim3 grid, dim3 threads, const std::function<void()> &body)

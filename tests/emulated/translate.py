@@ -11,6 +11,33 @@ import re
 import sys
 
 PTX = {
+    "int64_t tm_mul_signed(": "return (int64_t)a * b;",
+    "void tm_barrier_init(": "em_barrier_init(barrier, arrivals);",
+    "void tm_barrier_arrive(": "em_barrier_arrive(barrier);",
+    "void tm_barrier_wait(": "em_barrier_wait(barrier, phase);",
+    "unsigned tm_load4(": "return em_at<unsigned>(address);",
+    "uint2 tm_load8(unsigned": "return em_at<uint2>(address);",
+    "uint4 tm_load16(": "return em_at<uint4>(address);",
+    "void tm_store8(": "em_at<uint2>(address) = v;",
+    "void tm_store16(": "em_at<uint4>(address) = v;",
+    "void tm_copy16(": "em_copy(dst, src, 16);",
+    "void tm_ring_copy(": "em_copy(dst, src, 8), em_copy(dst + 8, src + 8, 8);",
+    "void tm_copy_wait(": "em_copy_group(); em_copy_wait(0);",
+    "void tm_bound_end_copies(": "em_copy_group();",
+    "void tm_bound_wait_for_half(": "em_copy_wait(TM_BOUND_MOST_ROWS / 2);",
+    "void tm_bound_fence(": "",
+    "void tm_bound_store(": "em_at<uint16_t>(address) = (uint16_t)v;",
+    "float tm_bound_root(": "return sqrtf(v) * (em_thread % 2 ? 1 + 0x1p-23f : 1 - 0x1p-23f);",
+    "int tm_bound_add(": """
+    for (int i = 0; i < 4; i++)
+        sum += (int)(bytes >> 8 * i & 255) * (int8_t)(factors >> 8 * i);
+    return sum;""",
+    "unsigned load_again(": "return em_at<unsigned>(address);",
+    "void tm_wgmma_begin(": "",
+    "void tm_wgmma_end(": "",
+    "void tm_wgmma_wait(": "",
+    "void tm_wgmma_signed(": "em_wgmma_signed(d, a, b, more, B_APART, A_APART);",
+    "float tm_tensor_score(": "return fminf(fmaxf(num / sqrtf(fmaxf(var_f * var_t, 1.0f)), -1.0f), 1.0f);",
     "int64_t tm_mad_wide(": "return (int64_t)a * b + c;",
     "int64_t tm_mul_wide(": "return (int64_t)((uint64_t)a * b);",
     "void tm_cells_mma(": "em_mma_m16n8k16(d, a, b0, b1);",

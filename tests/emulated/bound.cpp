@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* wgmma_bound.cu on the emulated device: no wrong answer, none that is missing where it must be known, and no block whose warps wait for
+ * each other for ever, whichever of them fall behind. */
+#include <cuda_runtime.h>
+
+#include <random>
+#include <vector>
+
+#include "lcc/cuda/tensor/few_windows.cuh"
+
+#define _Noreturn [[noreturn]]
+extern "C" {
+#include "check.h"
+}
+
+namespace {
+
+enum content { NOISE, STRIPES, NEAR_FLAT, GRADIENT, SPOTS, FEW_VALUES, HALVES, CONTENTS };
+
+/* Memory that begins at a multiple of 256 bytes. */
+struct memory {
+    std::vector<uint8_t> bytes;
+    explicit memory(size_t size) : bytes(size + 255) {}
+    uint8_t *data() { return bytes.data() + (256 - (size_t)bytes.data() % 256) % 256; }
+};
+
+struct problem {
+    int width, height, map_width, map_height;
+    size_t pitch;
+    memory frame, tmpl, fragments, bound;
+
+    problem(int width, int height, int map_width, int map_height)
+        : width(width), height(height), map_width(map_width), map_height(map_height), pitch((size_t)(map_width + width + 1278) / 256 * 256),
+          frame(pitch * (size_t)(map_height + height + 255)), tmpl((size_t)(width * height)), fragments((size_t)tm_small_blocks_bytes(height)),
+          bound(tm_bound_fragment_bytes(width, height))
+    {
+    }
+
+    uint8_t &at(int x, int y) { return frame.data()[(size_t)y * pitch + (size_t)x]; }
+
+    void draw(content c)
+    {
+        const int period = (int)check_random_in(3, 60);
+        for (int y = 0; y < map_height + height - 1; y++)
+            for (int x = 0; x < map_width + width - 1; x++) {
+                const int noise = (int)check_random_in(0, 255);
+                at(x, y) = (uint8_t)(c == NOISE        ? noise
+                                     : c == STRIPES    ? (x / period + y / period) % 2 * 200 + 20
+                                     : c == NEAR_FLAT  ? 100 + noise % 2
+                                     : c == GRADIENT   ? 7 * x + 3 * y + noise % 5
+                                     : c == SPOTS      ? (x % 97 == 0 && y % 41 == 0 ? noise : 128)
+                                     : c == FEW_VALUES ? noise / 64 * 64
+                                                       : (x / 40 % 2 ? 255 : noise));
+            }
+    }
+
+    /* The template: a part of the frame, with noise of some amplitude; or noise alone. */
+    void cut_at(int x, int y, int amplitude)
+    {
+        for (int i = 0; i < width * height; i++) {
+            const int sample = at(x + i % width, y + i / width) + (int)check_random_in(-amplitude, amplitude);
+            tmpl.data()[i] = (uint8_t)min(max(sample, 0), 255);
+        }
+    }
+
+    void cut(bool noise, int amplitude)
+    {
+        cut_at((int)check_random_in(0, map_width - 1), (int)check_random_in(0, map_height - 1), amplitude);
+        for (int i = 0; noise && i < width * height; i++)
+            tmpl.data()[i] = (uint8_t)check_random_in(0, 255);
+    }
+};
+
+void sums_of(problem &p, tm_tensor_template *t, int64_t *variance)
+{
+    int64_t sum = 0, squares = 0, n = p.width * p.height;
+    for (int i = 0; i < n; i++)
+        sum += p.tmpl.data()[i], squares += p.tmpl.data()[i] * p.tmpl.data()[i];
+    *variance = n * squares - sum * sum;
+    *t = {(int)sum, (float)*variance};
+}
+
+tm_candidate best_of_all(problem &p, const tm_tensor_template &t)
+{
+    tm_candidate best = TM_NO_CANDIDATE;
+    for (int y = 0; y < p.map_height; y++)
+        for (int x = 0; x < p.map_width; x++) {
+            unsigned s_ft = 0, s_f = 0, s_ff = 0;
+            for (int i = 0; i < p.width * p.height; i++) {
+                const unsigned f = p.at(x + i % p.width, y + i / p.width);
+                s_f += f, s_ff += f * f, s_ft += f * p.tmpl.data()[i];
+            }
+            const int64_t order = tm_score_order(tm_few_score(s_ft, s_f, s_ff, p.width * p.height, t));
+            if (order > best.value)
+                best = {order, (int64_t)y * p.map_width + x};
+        }
+    return best;
+}
+
+/* Runs the kernel on a device of so many multiprocessors; false: the best is not known. */
+bool compare(problem &p, int multiprocessors)
+{
+    tm_tensor_template t;
+    int64_t variance;
+    sums_of(p, &t, &variance);
+    if (variance == 0)
+        return false;
+    for (int i = 0; i < tm_small_blocks_bytes(p.height); i++)
+        p.fragments.data()[i] = tm_small_blocks_byte(p.tmpl.data(), p.width, p.height, i);
+    std::vector<tm_candidate> blocks(TM_TENSOR_BLOCKS);
+    tm_candidate best = {};
+    int running = INT_MIN, counter = 0;
+    tm_tensor_job j = {};
+    (tm_device_windows &)j = {p.frame.data(), p.pitch, p.map_width, p.map_height, p.width, p.height};
+    j.count = 1, j.fragments = p.fragments.data(), j.bound_fragments = p.bound.data(), j.templates = &t, j.variance = variance;
+    j.best = &best, j.blocks = blocks.data(), j.running_bests = &running, j.counter = &counter, j.may_leave_out = true;
+    const tm_tensor_device device = {0, multiprocessors, 232448, true, true};
+    cudaStream_t stream;
+    CHECK_EQ(cudaStreamCreateWithFlags(&stream, 0), cudaSuccess);
+    CHECK_EQ(tm_bound_prepare(p.bound.data(), p.tmpl.data(), p.width, p.height, stream), cudaSuccess);
+    CHECK_EQ(tm_bound_launch(&device, j, stream), cudaSuccess);
+    CHECK_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    CHECK_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    CHECK_EQ(running, INT_MIN);
+    CHECK_EQ(counter, 0);
+    const tm_candidate too_many = TM_TOO_MANY_LEFT, none = TM_NO_CANDIDATE, expected = best_of_all(p, t);
+    if (best.value == too_many.value || best.value == none.value)
+        return false;
+    CHECK_EQ(best.value, expected.value);
+    CHECK_EQ(best.position, expected.position);
+    return true;
+}
+
+/* In noise few windows are nearly as good as the template's own, so that the best is known, unless by chance no good one is sampled. */
+struct tally {
+    int known = 0, all = 0;
+    void count(bool is_known) { known += is_known, all++; }
+    void check() const { printf("# %d of %d known\n", known, all); CHECK(4 * known >= 3 * all); }
+};
+
+void noise()
+{
+    static const int sizes[][5] = {{1, 1, 21, 21, 1},     {8, 1, 25, 24, 1},    {9, 2, 15, 9, 2},     {1008, 8, 15, 9, 1},  {1009, 9, 17, 24, 1},
+                                   {1015, 17, 18, 11, 2}, {2016, 16, 22, 13, 1}, {2017, 1, 23, 22, 1}, {3100, 3, 24, 14, 1}, {3100, 9, 16, 10, 1},
+                                   {40, 200, 20, 20, 1},  {1010, 90, 19, 12, 3}, {605, 64, 21, 21, 1},   {3100, 8, 21, 19, 1},   {5100, 7, 18, 9, 1},  {1600, 40, 25, 15, 2}};
+    tally tally;
+    for (const auto &s : sizes) {
+        problem p(s[2], s[3], s[0], s[1]);
+        p.draw(NOISE);
+        p.cut(false, 0);
+        const bool is_known = compare(p, s[4]);
+        if (s[1] >= 7) // of fewer rows few are sampled
+            tally.count(is_known);
+    }
+    tally.check();
+}
+
+void random_cases()
+{
+    const int64_t cases = check_cases(150);
+    int64_t known = 0;
+    for (int64_t i = 0; i < cases; i++) {
+        const bool wide = check_random() % 4 == 0;
+        problem p((int)check_random_in(15, 25), (int)check_random_in(9, 24), (int)(wide ? check_random_in(990, 2100) : check_random_in(1, 300)),
+                  (int)check_random_in(1, wide ? 30 : 100));
+        p.draw((content)(check_random() % CONTENTS));
+        p.cut(check_random() % 4 == 0, (int)check_random_in(0, 6));
+        known += compare(p, (int)check_random_in(1, 12));
+    }
+    printf("# %" PRId64 " of %" PRId64 " known\n", known, cases);
+}
+
+/* Steps of blocks that go down many, where so many windows are left that the launch is given up. */
+void given_up()
+{
+    const int64_t cases = check_cases(20);
+    int64_t known = 0;
+    for (int64_t i = 0; i < cases; i++) {
+        problem p((int)check_random_in(15, 25), (int)check_random_in(9, 24), (int)check_random_in(500, 1008), (int)check_random_in(60, 160));
+        p.draw(STRIPES);
+        p.cut(false, 1);
+        known += compare(p, 1);
+    }
+    printf("# %" PRId64 " of %" PRId64 " known\n", known, cases);
+    CHECK(known < cases);
+}
+
+/* The first and the last windows of a map whose last unit of 8 columns has 1 to 8 windows. */
+void edges()
+{
+    tally tally;
+    for (const int map_width : {8, 17, 250, 1000, 1007, 1008, 1016, 2016})
+        for (const int map_height : {7, 8, 10})
+            for (const bool last : {false, true}) {
+                problem p((int)check_random_in(15, 25), (int)check_random_in(9, 24), map_width, map_height);
+                p.draw(NOISE);
+                p.cut_at(last ? map_width - 1 : 0, last ? map_height - 1 : 0, 0);
+                tally.count(compare(p, 1));
+            }
+    tally.check();
+}
+
+/* Copies of a template whose contrast lies in its middle: all cores that a copy's window may be bounded by have all of it, so that a limit
+ * that is a little too high loses a copy. The first one is the best. */
+void copies()
+{
+    const int64_t cases = check_cases(60);
+    for (int64_t i = 0; i < cases; i++) {
+        problem p((int)check_random_in(15, 25), (int)check_random_in(9, 24), (int)check_random_in(1, 4) * 300, (int)check_random_in(8, 120));
+        const int flat = (int)check_random_in(0, 255);
+        for (int k = 0; k < p.width * p.height; k++) {
+            const int x = k % p.width, y = k / p.width;
+            const bool is_border = x < 2 || y < 1 || x >= p.width - 2 || y >= p.height - 1;
+            p.tmpl.data()[k] = (uint8_t)(is_border ? flat : check_random_in(0, 255));
+        }
+        for (int y = 0; y < p.map_height + p.height - 1; y++)
+            memset(&p.at(0, y), flat, (size_t)(p.map_width + p.width - 1));
+        for (int64_t copy = check_random_in(1, 6); copy > 0; copy--) {
+            const int x = (int)check_random_in(0, p.map_width - 1), y = (int)check_random_in(0, p.map_height - 1);
+            for (int k = 0; k < p.width * p.height; k++)
+                p.at(x + k % p.width, y + k / p.width) = p.tmpl.data()[k];
+        }
+        compare(p, (int)check_random_in(1, 3));
+    }
+}
+
+/* Of scores smaller than the sine of the angle between the template and the rounded one, S_FT need not even have the sign. In a frame of
+ * equal rows, a template of columns with nearly equal sums has no others; those of these seeds were answered wrongly once. */
+void small_scores()
+{
+    static const unsigned seeds[] = {59, 442, 481, 798};
+    for (const unsigned seed : seeds) {
+        std::minstd_rand random(seed);
+        problem p(15, 9, 40, 1);
+        int column[15] = {};
+        for (int i = 0; i < 15 * 9; i++)
+            column[i % 15] += p.tmpl.data()[i] = (uint8_t)(random() >> 8);
+        for (int x = 0; x < 15; x++)
+            for (int wanted = 1150 + (int)(random() >> 8) % 5, y = 0; column[x] != wanted; y = (y + 1) % 9) {
+                uint8_t &sample = p.tmpl.data()[y * 15 + x];
+                const int to = min(max(sample + wanted - column[x], 0), 255);
+                column[x] += to - sample, sample = (uint8_t)to;
+            }
+        for (int x = 0; x < 54; x++)
+            for (int y = 0, bright = (random() >> 8) % 2; y < 9; y++)
+                p.at(x, y) = bright ? 255 : 0;
+        compare(p, 1);
+    }
+}
+
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {TEST(noise), TEST(edges), TEST(copies), TEST(given_up), TEST(random_cases), TEST(small_scores)};
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
