@@ -405,12 +405,14 @@ typedef struct io_drawing {
     const char *const *names; /* by color; for a legend where there are several */
     size_t name_count;
     const char *summary; /* the legend's last line where most of many labels find no place; or NULL */
+    bool keeps_size;     /* the picture does not grow, as a movie's frame cannot */
 } io_drawing;
 
 /* Draws matches on an RGB picture whose samples are malloc's: a two-tone box outside of
  * each, and the labels that find a place where they hide no match. Lines and letters
  * follow the sizes of the picture and of the matches. The legend lies where it hides none either;
- * else the picture grows, and has it below. False where memory ran out. */
+ * else the picture grows, and has it below, or on its last rows where it keeps its size, if these are
+ * no more than a third of it. False where memory ran out. */
 bool io_draw_matches(io_picture *picture, const io_drawing *drawing, io_error *error);
 
 /* A turned match of a picture of 8 or 16 bits as an upright picture of that size. False where memory

@@ -137,6 +137,18 @@ static bool grow(io_picture *picture, int64_t width, int64_t height)
     return true;
 }
 
+/* Where these are too many, there is no legend. */
+static void lie_on_last_rows(io_legend *l, const io_picture *picture)
+{
+    const io_rect rows = lay_out(l, NULL, 0, 0, picture->width);
+
+    l->inside = rows.x1 <= picture->width && 3 * rows.y1 <= picture->height;
+    l->rect = io_placed(0, picture->height - rows.y1, picture->width, rows.y1);
+    l->width = picture->width;
+    if (!l->inside)
+        l->count = 0;
+}
+
 bool io_plan_legend(io_legend *l, const io_picture *picture, io_crowd *crowd, const char *summary,
                     io_error *error)
 {
@@ -151,6 +163,8 @@ bool io_plan_legend(io_legend *l, const io_picture *picture, io_crowd *crowd, co
         return true;
     const io_rect column = lay_out(l, NULL, 0, 0, 0);
     l->inside = find_position(&l->rect, picture, crowd, column.x1, column.y1);
+    if (!l->inside && crowd->drawing->keeps_size)
+        lie_on_last_rows(l, picture);
     if (l->inside)
         crowd->plates[crowd->plate_count++] = l->rect;
     return true;
@@ -160,7 +174,7 @@ bool io_draw_legend(io_picture *picture, const io_legend *l, io_error *error)
 {
     if (l->inside) {
         io_fill(picture, l->rect, IO_DARK);
-        lay_out(l, picture, l->rect.x0, l->rect.y0, 0);
+        lay_out(l, picture, l->rect.x0, l->rect.y0, l->width);
     } else if (l->count > 0) {
         const int64_t width = picture->width, below = picture->height;
         const io_rect rows = lay_out(l, NULL, 0, below, width);

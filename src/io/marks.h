@@ -128,6 +128,7 @@ typedef struct io_legend {
     int64_t size; /* of the text */
     bool inside;
     io_rect rect;
+    int64_t width; /* of its rows, inside; 0: each entry has its own */
 } io_legend;
 
 bool io_plan_legend(io_legend *legend, const io_picture *picture, io_crowd *crowd,

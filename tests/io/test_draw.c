@@ -411,6 +411,19 @@ static void legend_lies_where_no_match_is(void)
     CHECK(picture.width == 1000 && picture.height > 615 && picture.height < 660);
     CHECK(is_dark(&picture, 990, 610) && !blank_changed(&picture, 900, 500, 90));
     io_picture_free(&picture);
+    /* nor can it grow: on the last rows */
+    drawing.keeps_size = true;
+    picture = make_growable(1000, 600);
+    CHECK(io_draw_matches(&picture, &drawing, &error));
+    CHECK(picture.width == 1000 && picture.height == 600);
+    CHECK(is_dark(&picture, 990, 590) && is_dark(&picture, 990, 598) && !blank_changed(&picture, 900, 500, 90));
+    io_picture_free(&picture);
+    /* which would be most of it: there is none */
+    picture = make_growable(200, 24);
+    CHECK(io_draw_matches(&picture, &drawing, &error));
+    CHECK(picture.width == 200 && picture.height == 24 && !is_dark(&picture, 190, 22));
+    io_picture_free(&picture);
+    drawing.keeps_size = false;
     /* too narrow for a legend: it grows both ways */
     picture = make_growable(20, 10);
     CHECK(io_draw_matches(&picture, &drawing, &error));
@@ -466,8 +479,10 @@ static void legend_of_anything(void)
             names[k] = text[k];
         }
         drawing.count = make_boxes(boxes, &picture, TEMPLATES);
+        drawing.keeps_size = i % 2;
         CHECK(io_draw_matches(&picture, &drawing, &error));
         CHECK(picture.width >= width && picture.height >= height);
+        CHECK(!drawing.keeps_size || (picture.width == width && picture.height == height));
         io_picture_free(&picture);
     }
 }

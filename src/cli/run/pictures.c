@@ -157,7 +157,8 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
     io_box *boxes = calloc(total + 1, sizeof *boxes);
     io_corners *turned = calloc(total + 1, sizeof *turned);
     const char **names = calloc(templates->count + 1, sizeof *names);
-    io_drawing drawing = {.boxes = boxes, .names = names, .name_count = templates->count};
+    io_drawing drawing = {.boxes = boxes, .names = names, .name_count = templates->count,
+                          .keeps_size = plan->output_is_movie};
     char summary[2 * TEXT_SCORE_SIZE + 48];
     bool good = false;
 
