@@ -270,6 +270,8 @@ io_split io_split_next(io_splitter *s, const uint8_t *data, size_t size, bool en
     if (found != IO_SPLIT_MORE) {
         const io_splitter done = *s;
         *s = (io_splitter){.in_movie = done.in_movie, .video = done.video, .end = done.end};
+        if (done.need > (found == IO_SPLIT_PICTURE ? done.end : size))
+            s->said = done.need;
     }
     return (io_split)found;
 }

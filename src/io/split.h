@@ -22,6 +22,7 @@ typedef struct io_splitter {
     size_t at;     /* how many of the picture's bytes were looked at */
     uint64_t need; /* how many bytes the picture has at least */
     uint64_t left; /* samples of a plain PNM that are still to come */
+    uint64_t said; /* with PICTURE and BROKEN, of a picture that is torn or damaged: how many bytes it was to have at least, or 0 */
     int stage;
     bool in_movie; /* the last picture, or header, was a movie's */
     io_y4m video;

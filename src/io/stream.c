@@ -91,13 +91,20 @@ void io_stream_stop(const io_stream *s)
         return;
 }
 
+/* Whether a picture may have so many bytes. */
+static bool admit(const io_stream *s, uint64_t bytes, io_error *error)
+{
+    return bytes > SIZE_MAX / 4 ? io_fail(error, "a picture of 2^62 bytes or more")
+                                : s->room.admit(s->room.data, (size_t)bytes, error);
+}
+
 /* Makes room for more of the picture. It grows with what arrives, not with what a header announces. */
 static bool grow(io_stream *s, io_error *error)
 {
     const uint64_t need = s->splitter.need;
     size_t wanted = s->prefix + s->filled + CHUNK;
-    if (need > SIZE_MAX / 4 || !s->room.admit(s->room.data, (size_t)need, error))
-        return need > SIZE_MAX / 4 ? io_fail(error, "a picture of 2^62 bytes or more") : false;
+    if (!admit(s, need, error))
+        return false;
     if (s->prefix + need > wanted)
         wanted = s->prefix + (size_t)need;
     if (wanted <= s->capacity)
@@ -285,6 +292,8 @@ io_next io_stream_next(io_stream *s, io_streamed *picture, io_error *error)
         }
         const io_split found =
             io_split_next(&s->splitter, s->buffer + s->prefix, s->filled, s->ended);
+        if (found != IO_SPLIT_MORE && s->splitter.said && !admit(s, s->splitter.said, error))
+            return end_with(s, false); /* as where it comes in parts, before it is known to be torn or damaged */
         if (found == IO_SPLIT_PICTURE)
             return end_with(s, hand_over(s, s->splitter.end, picture, error));
         if (found == IO_SPLIT_NONE || found == IO_SPLIT_BROKEN)

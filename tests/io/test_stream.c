@@ -180,6 +180,23 @@ static void splits_streams(void)
     free(s.all.data);
 }
 
+/* A torn or damaged picture that says it is too large is refused, whether it ends in the first bytes that are read or not. */
+static void refuses_damaged_pictures_that_say_they_are_large(void)
+{
+    static const char *const starts[] = {"P3 1 70000 255 1 2 3\n", "P2 9 777777777777777 255 1 2 3\n", "P1 70000 70000 1\n", "P2 9 70000 255 1 ?"};
+    static const size_t steps[] = {1, 7, 100000};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+            bytes all = {0};
+            int count;
+            append_text(&all, starts[i]);
+            append_text(&all, "P5 1 1 255 a");
+            CHECK_EQ(read_stream(&all, steps[k], 100000, NULL, NULL, &count), IO_NEXT_FAILED);
+            CHECK_EQ(count, 0);
+            free(all.data);
+        }
+}
+
 /* However few bytes of a picture are there, more may make one of them. */
 static void waits_for_signatures(void)
 {
@@ -436,7 +453,8 @@ static void finds_parts(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(splits_streams), TEST(waits_for_signatures), TEST(reads_what_is_complete), TEST(stands_damage), TEST(stands_noise),
+        TEST(splits_streams), TEST(refuses_damaged_pictures_that_say_they_are_large), TEST(waits_for_signatures),
+        TEST(reads_what_is_complete), TEST(stands_damage), TEST(stands_noise),
         TEST(keeps_limits),   TEST(stops),                  TEST(limits_waiting),
         TEST(finds_parts),
     };
