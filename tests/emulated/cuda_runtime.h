@@ -163,44 +163,35 @@ static inline int __any_sync(unsigned mask, int value)
     return __ballot_sync(mask, value) != 0;
 }
 
-static inline unsigned __reduce_or_sync(unsigned, unsigned value)
+/* The warp's values by an operation of two, in each lane. */
+template <class T, class OPERATION> static inline T em_reduce(T value, OPERATION operation)
 {
-    return em_over_warp(value, [](int first, int) {
-        unsigned all = 0;
-        for (int i = 0; i < 32; i++)
-            all |= em_see<unsigned>(first + i);
+    return em_over_warp(value, [=](int first, int) {
+        T all = em_see<T>(first);
+        for (int i = 1; i < 32; i++)
+            all = operation(all, em_see<T>(first + i));
         return all;
     });
 }
 
+static inline unsigned __reduce_or_sync(unsigned, unsigned value)
+{
+    return em_reduce(value, [](unsigned a, unsigned b) { return a | b; });
+}
+
 static inline unsigned __reduce_add_sync(unsigned, unsigned value)
 {
-    return em_over_warp(value, [](int first, int) {
-        unsigned sum = 0;
-        for (int i = 0; i < 32; i++)
-            sum += em_see<unsigned>(first + i);
-        return sum;
-    });
+    return em_reduce(value, [](unsigned a, unsigned b) { return a + b; });
 }
 
 template <class T> static inline T __reduce_min_sync(unsigned, T value)
 {
-    return em_over_warp(value, [](int first, int) {
-        T least = em_see<T>(first);
-        for (int i = 1; i < 32; i++)
-            least = min(least, em_see<T>(first + i));
-        return least;
-    });
+    return em_reduce(value, [](T a, T b) { return min(a, b); });
 }
 
 template <class T> static inline T __reduce_max_sync(unsigned, T value)
 {
-    return em_over_warp(value, [](int first, int) {
-        T most = em_see<T>(first);
-        for (int i = 1; i < 32; i++)
-            most = max(most, em_see<T>(first + i));
-        return most;
-    });
+    return em_reduce(value, [](T a, T b) { return max(a, b); });
 }
 
 /* Half-precision numbers that are integers of at most 11 bits and a sign. */
