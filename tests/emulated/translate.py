@@ -25,7 +25,7 @@ PTX = {
     "void tm_copy_wait(": "em_copy_group(); em_copy_wait(0);",
     "void tm_bound_end_copies(": "em_copy_group();",
     "void tm_bound_wait_for_half(": "em_copy_wait(TM_BOUND_MOST_ROWS / 2);",
-    "void tm_bound_fence(": "",
+    "void tm_wgmma_publish(": "",
     "void tm_bound_store(": "em_at<uint16_t>(address) = (uint16_t)v;",
     "float tm_bound_root(": "return sqrtf(v) * (em_thread % 2 ? 1 + 0x1p-23f : 1 - 0x1p-23f);",
     "int tm_bound_add(": """

@@ -9,6 +9,7 @@
 #include "lcc/cuda/tensor/barriers.cuh"
 #include "lcc/cuda/tensor/ring.cuh"
 #include "lcc/cuda/tensor/small_blocks.cuh"
+#include "lcc/cuda/tensor/wgmma_product.cuh"
 #include "lcc/rounded.h"
 
 enum {
@@ -46,7 +47,7 @@ enum {
     TM_BOUND_BARRIERS = TM_BOUND_STARTS + 4
 };
 
-/* Of the launch's running bests, where a block has listed more than it scores. */
+/* What the launch's running best is where a block has listed more than it scores. */
 enum { TM_BOUND_GIVEN_UP = INT_MAX };
 
 /* The rounded template (lcc/rounded.h), whose S_FT is the products' less none of S_F: its bytes have a sign and their sum is 0. */
@@ -60,6 +61,7 @@ __host__ __device__ constexpr int tm_bound_operand_bytes(int height)
 {
     return tm_small_blocks_bytes(height) + (height + 2) * TM_BOUND_TAPS;
 }
+
 struct tm_bound_block {
     const tm_tensor_job &j;
     const tm_tensor_plan &p;
@@ -100,7 +102,7 @@ struct tm_bound_block {
         return barriers + 8 * number;
     }
 
-    /* Of a step, which are counted from 0 in a block. */
+    /* Waits for a step's barrier. Steps are counted from 0 in a block. */
     __device__ __forceinline__ void wait(int barriers, int step) const
     {
         tm_barrier_wait(barrier(barriers + (step & 1)), step / 2);
@@ -179,12 +181,6 @@ struct tm_bound_block {
     }
 };
 
-/* What this thread stored is seen by the tensor cores, once they are told. */
-__device__ __forceinline__ void tm_bound_fence()
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 enum { TM_BOUND_MOST_ROWS = (TM_BOUND_STEP_ROWS + TM_BOUND_OTHERS - 1) / TM_BOUND_OTHERS };
 
 /* The copies that this thread has begun since the last time are a group. */
@@ -222,7 +218,7 @@ __device__ __forceinline__ void tm_bound_finish_rows(const tm_bound_block &b, in
             tm_copy_wait();
         else
             tm_bound_wait_for_half();
-        tm_bound_fence();
+        tm_wgmma_publish();
         for (int i = 0; i < rows; i++)
             tm_barrier_arrive(b.barrier(TM_BOUND_STARTS + (first + i * TM_BOUND_OTHERS) / 8));
     }
@@ -252,7 +248,7 @@ __device__ __forceinline__ void tm_bound_stage(tm_bound_block &b, F something_el
         for (int r = from; r < TM_BOUND_STEP_ROWS; r++)
             b.copy_row(r);
         tm_copy_wait();
-        tm_bound_fence();
+        tm_wgmma_publish();
         b.arrive(TM_BOUND_ROWS, step - 1);
         if (step >= 3)
             something_else(step - 3);

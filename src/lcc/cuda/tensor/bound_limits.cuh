@@ -36,7 +36,7 @@ struct tm_bound_score {
     }
 };
 
-/* Of the V of a lane's cells in a step: of 4 pairs of rows, of 4 cells' columns. */
+/* A lane keeps the roots of its cells' V in a step: for 4 pairs of rows, of 4 cells' columns. */
 struct tm_bound_roots {
     float of[4][4];
 };
@@ -143,7 +143,7 @@ struct tm_bound_summer {
         return unit < 2 * TM_BOUND_UNITS ? 8 * unit : 2 * TM_BOUND_ODD - 8;
     }
 
-    /* Of a unit's limit in a plane. Column 8i + 2t + e of B is unit 2 (8i + 2t + e), or for i >= 8 an odd one; a lane that multiplies has
+    /* Where a unit's limit stands in a plane. Column 8i + 2t + e of B is unit 2 (8i + 2t + e), or for i >= 8 an odd one; a lane that multiplies has
      * e = 0 and 1 in a word. */
     static __device__ __forceinline__ unsigned place(int unit)
     {

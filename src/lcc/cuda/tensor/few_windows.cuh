@@ -23,7 +23,7 @@ struct tm_few_mask {
 struct tm_few_row {
     unsigned words[TM_FEW_WORDS], sum = 0, squares = 0;
 
-    /* Of 8 words of a frame row, which begin at a multiple of 4 columns; the window begins at column x. */
+    /* The frame row's 8 words begin at a multiple of 4 columns, the window at column x. */
     __device__ __forceinline__ tm_few_row(const unsigned (&f)[TM_FEW_WORDS + 1], int x, const tm_few_mask &mask)
     {
 #pragma unroll

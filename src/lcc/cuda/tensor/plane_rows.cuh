@@ -83,7 +83,7 @@ struct tm_plane_rows {
     __device__ __forceinline__ void wait() const
     {
         tm_copy_wait();
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        tm_wgmma_publish();
         tm_planes_barrier();
     }
 
@@ -91,7 +91,7 @@ struct tm_plane_rows {
     __device__ __forceinline__ void wait_for_blocks() const
     {
         tm_copy_wait();
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        tm_wgmma_publish();
         __syncthreads();
     }
 

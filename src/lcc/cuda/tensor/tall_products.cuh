@@ -73,7 +73,7 @@ template <int STEPS, bool ODD>
 __device__ __forceinline__ void tm_tall_tell(const tm_tall_block<STEPS, ODD> &b, int turn)
 {
     tm_copy_wait();
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    tm_wgmma_publish();
     tm_barrier_arrive(b.barrier(TM_TALL_ROWS + turn % 2));
 }
 

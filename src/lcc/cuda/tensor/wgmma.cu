@@ -107,7 +107,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
             ty = 0, tx++;
         int acc[8][4], running_best = lcc || j.best ? __ldcg(j.running_bests) : 0;
         tm_copy_wait();
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        tm_wgmma_publish();
         __syncthreads();
         tm_small_products(acc, ring, frag, h, false);
         if (ty && t + 1 < end)

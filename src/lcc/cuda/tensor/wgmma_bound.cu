@@ -17,7 +17,6 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/bound_limits.cuh"
 #include "lcc/cuda/tensor/bound_windows.cuh"
-#include "lcc/cuda/tensor/wgmma_product.cuh"
 
 enum { FIXED = 1024, MOST_BLOCKS = 2 }; // bytes that a block declares; blocks on a multiprocessor
 enum { LEAST_WIDTH = 15, MOST_WIDTH = 25, LEAST_HEIGHT = 9, MOST_HEIGHT = 24 };
@@ -194,7 +193,7 @@ __device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, const i
     }
 }
 
-/* Of shared memory: operands, limits, the list. */
+/* Shared memory has operands, rows, limits and the list. */
 __host__ __device__ static constexpr size_t shared_bytes(int height)
 {
     return (size_t)tm_bound_operand_bytes(height) + TM_BOUND_GROUPS * 8 * TM_BOUND_ROW + 2 * TM_BOUND_LIMITS +
@@ -223,7 +222,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
         for (int i = threadIdx.x; i < tm_bound_operand_bytes(j.height) / 16; i += 32 * TM_BOUND_PRODUCT_WARPS)
             tm_copy16(b.blocks + 16 * i, (const uint4 *)j.bound_fragments + i);
         tm_copy_wait();
-        tm_bound_fence();
+        tm_wgmma_publish();
         tm_barrier_arrive(b.barrier(TM_BOUND_READY));
         tm_barrier_wait(b.barrier(TM_BOUND_READY), 0);
         multiplier(b, list).run(&sampled);
@@ -269,12 +268,10 @@ static __device__ int64_t sum_lanes(int64_t value)
 /* The sum of the lanes before this one. */
 static __device__ int64_t sum_before(int64_t value)
 {
-    int64_t sum = value;
-    for (int d = 1; d < 32; d *= 2) {
-        const int64_t other = __shfl_up_sync(~0u, sum, d);
-        sum += (int)(threadIdx.x % 32) >= d ? other : 0;
-    }
-    return sum - value;
+    uint64_t sum = value;
+    for (int d = 1; d < 32; d *= 2)
+        tm_add_lane_before(sum, d);
+    return (int64_t)sum - value;
 }
 
 /* Rounds the template, by one warp: the sums of its deviations from its mean, scaled, are rounded, and a byte is the difference of two of

@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
     tm_many_stage<ring_type, (SHIFTS * ring_type::UNITS + TM_MANY_THREADS - 1) / TM_MANY_THREADS> stage(thread);
     tm_copy_wait();
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    tm_wgmma_publish();
     __syncthreads();
     bool fresh = true;
     for (int i = 0; i < rounds; i++) {
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         if (fresh) {
             ring.first = 0;
             tm_many_fill(ring, j, x, y, h + SHIFTS - 1);
-            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            tm_wgmma_publish();
         }
         tm_many_barrier(warpgroup);
         if (fresh && !MASKED)
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
             scratch.limits[thread] = limit.of(running_best);
         if (more)
             stage.store(ring, h + SHIFTS - 1, SHIFTS);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        tm_wgmma_publish();
         tm_many_barrier(warpgroup);
         const tm_many_step<GROUP, STEPS, SHIFTS> step = {
             &scratch, bests + threadIdx.x / 32 * j.count, n, 0.012f * (float)n, x, y,

@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_early_begin();
     tm_pixels_stage_b<TAPS>(b, j);
     tm_copy_wait();
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    tm_wgmma_publish();
     __syncthreads();
     bool fresh = true;
     const int parts = TM_TENSOR_WARPGROUPS * gridDim.x, rounds = (p.tiles + parts - 1) / parts;

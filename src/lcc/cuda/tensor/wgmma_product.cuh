@@ -82,6 +82,12 @@ __device__ __forceinline__ void tm_wgmma(int (&d)[8][4], const unsigned (&a)[4],
 }
 #undef R4
 
+/* What this thread has stored in shared memory is seen by products of threads that it tells afterwards. */
+__device__ __forceinline__ void tm_wgmma_publish()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /* Before a group of products, and behind it. */
 __device__ __forceinline__ void tm_wgmma_begin()
 {

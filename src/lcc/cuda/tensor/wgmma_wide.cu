@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
             int acc[16][4], running_best = __ldcg(j.running_bests);
             const bool fresh = row < y, more = row < last;
             tm_copy_wait();
-            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            tm_wgmma_publish();
             __syncthreads();
             tm_wide_products<STEPS, ODD> products(ring.row(fresh ? 0 : 8), ring.rows, ring.count * ring.ROW, frag, h);
             /* a step's products in batches */
