@@ -35,13 +35,14 @@ enum {
 
 /* Barriers in shared memory, by number. ROWS: the rows of the step after this one are there. FULL: a step's limits are. MADE: its
  * products are, and the limits of the step before have been read. Of each there are two, for steps by turns. STARTS: 8 rows of the
- * block's first step are there. READY: so is the template. SAMPLED: there is a score to reach. No barriers of the hardware: of warps that
- * do not pass as many of these racecheck loses track. */
+ * block's first step are there. READY: so is the template. SAMPLED: the block has scored a few windows. KNOWN: there is a score to reach. No
+ * barriers of the hardware: of warps that do not pass as many of these racecheck loses track. */
 enum {
     TM_BOUND_ROWS = 0,
-    TM_BOUND_FULL = 2,
-    TM_BOUND_MADE = 4,
-    TM_BOUND_READY = 6,
+    TM_BOUND_KNOWN = 2,
+    TM_BOUND_FULL = 3,
+    TM_BOUND_MADE = 5,
+    TM_BOUND_READY = 7,
     TM_BOUND_SAMPLED,
     TM_BOUND_STARTS,
     TM_BOUND_BARRIERS = TM_BOUND_STARTS + 4

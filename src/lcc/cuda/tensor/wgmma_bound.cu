@@ -22,9 +22,9 @@ enum { FIXED = 1024, MOST_BLOCKS = 2 }; // bytes that a block declares; blocks o
 enum { LEAST_WIDTH = 15, MOST_WIDTH = 25, LEAST_HEIGHT = 9, MOST_HEIGHT = 24 };
 enum { MOST_TILES = 1 << 20 }; // whose numbers stand before 12 bits of a pair's place
 enum { COLUMNS = 128, SLOTS = COLUMNS / 8 }; // of B
-/* So often a block without a good score to reach looks for another's: of a score that leaves out flat windows, the product with length is
- * GOOD_SUM or more (bound_limits.cuh). */
-enum { MOST_TRIES = 20, GOOD_SUM = 300 };
+/* So often a block looks for another's score at first: while it knows none above 0, and while it knows no good one. Of a good one, which
+ * leaves out flat windows, the product with length is GOOD_SUM or more (bound_limits.cuh). */
+enum { MOST_TRIES = 20, FEW_TRIES = 5, GOOD_SUM = 300 };
 enum { MOST_SAMPLED = TM_BOUND_ODD - 32 }; // a column whose windows are in even units
 
 /* The compiler would keep what has been loaded, for which there are no registers. */
@@ -154,9 +154,26 @@ struct multiplier {
     }
 };
 
+/* By one warp, as all of a block would wait for each other at one slice of the second-level cache: tells other blocks the score of this one's
+ * samples, and takes theirs if it is better. good: the order of a good score. */
+__device__ __forceinline__ void exchange(const tm_bound_block &b, int good, int *sampled)
+{
+    tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
+    if (threadIdx.x % 32 == 0) {
+        int order = *sampled;
+        order = max(order, atomicMax(b.j.running_bests, order));
+#pragma unroll
+        for (int i = 0; i < MOST_TRIES && order < (i < FEW_TRIES ? good : 1); i++)
+            order = *(volatile const int *)b.j.running_bests;
+        *sampled = order;
+    }
+    __syncwarp();
+    tm_barrier_arrive(b.barrier(TM_BOUND_KNOWN));
+}
+
 /* The warps that make limits. */
 template <int BINS>
-__device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, const int *sampled)
+__device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, int *sampled)
 {
     const tm_tensor_job &j = b.j;
     const tm_bound_template t = *b.rounded();
@@ -179,13 +196,10 @@ __device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, const i
         if (step) {
             b.wait(TM_BOUND_MADE, step - 1);
         } else {
-            tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
+            if (!warp)
+                exchange(b, tm_score_order(GOOD_SUM / t.length), sampled);
+            tm_barrier_wait(b.barrier(TM_BOUND_KNOWN), 0);
             order = *sampled;
-            if (threadIdx.x == 32 * TM_BOUND_PRODUCT_WARPS)
-                atomicMax(j.running_bests, order);
-            others = __ldcg(j.running_bests);
-            for (int i = 0; i < MOST_TRIES && !(tm_score_of_order(max(order, others)) * t.length >= GOOD_SUM); i++)
-                others = *(volatile const int *)j.running_bests;
         }
         order = max(order, others);
         summer.store(roots, step, tm_bound_score(t, min(order, tm_score_order(1.0f)))); // it is more where the launch has been given up
