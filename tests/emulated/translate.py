@@ -21,6 +21,7 @@ PTX = {
     "void tm_store8(": "em_at<uint2>(address) = v;",
     "void tm_store16(": "em_at<uint4>(address) = v;",
     "void tm_copy16(": "em_copy(dst, src, 16);",
+    "void tm_bound_copy16(": "em_copy(dst, src, 16);",
     "void tm_ring_copy(": "em_copy(dst, src, 8), em_copy(dst + 8, src + 8, 8);",
     "void tm_copy_wait(": "em_copy_group(); em_copy_wait(0);",
     "void tm_bound_end_copies(": "em_copy_group();",

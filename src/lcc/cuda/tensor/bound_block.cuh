@@ -63,6 +63,12 @@ __host__ __device__ constexpr int tm_bound_operand_bytes(int height)
     return tm_small_blocks_bytes(height) + (height + 2) * TM_BOUND_TAPS;
 }
 
+/* Like tm_copy16, but the line stays in the first-level cache for copies of odd units. */
+__device__ __forceinline__ void tm_bound_copy16(unsigned dst, const void *src)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(dst), "l"(src) : "memory");
+}
+
 struct tm_bound_block {
     const tm_tensor_job &j;
     const tm_tensor_plan &p;
@@ -176,7 +182,7 @@ struct tm_bound_block {
         const unsigned to = ring.row(r) + 16 * lane;
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            tm_copy16(to + 512 * i, from + 512 * i);
+            tm_bound_copy16(to + 512 * i, from + 512 * i);
             tm_ring_copy(to + TM_BOUND_ODD + 512 * i, from + 512 * i + 8);
         }
     }
