@@ -38,6 +38,7 @@ PTX = {
     "void tm_wgmma_end(": "",
     "void tm_wgmma_wait(": "",
     "void tm_wgmma_signed(": "em_wgmma_signed(d, a, b, more, B_APART, A_APART);",
+    "float tm_tensor_clamp(": "return fminf(fmaxf(q, -1.0f), 1.0f);",
     "float tm_tensor_score(": "return fminf(fmaxf(num / sqrtf(fmaxf(var_f * var_t, 1.0f)), -1.0f), 1.0f);",
     "int64_t tm_mad_wide(": "return (int64_t)a * b + c;",
     "int64_t tm_mul_wide(": "return (int64_t)((uint64_t)a * b);",

@@ -38,6 +38,18 @@ __device__ __forceinline__ float tm_tensor_num(int s_ft, unsigned s_f, int n, in
     return __ll2float_rn(tm_mad_wide(s_f, -s_t, tm_mul_signed(s_ft, n)));
 }
 
+/* The nearest score from -1 to 1. */
+__device__ __forceinline__ float tm_tensor_clamp(float q)
+{
+#if __CUDA_ARCH__ >= 860
+    float clamped; // of both magnitudes the lesser, with q's sign
+    asm("min.xorsign.abs.f32 %0, %1, %2;" : "=f"(clamped) : "f"(q), "f"(1.0f));
+    return clamped;
+#else
+    return fminf(fmaxf(q, -1.0f), 1.0f);
+#endif
+}
+
 /* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the
  * sequences that __fsqrt_rn and __fdiv_rn come to in the normal range, without their range checks:
  * 1 <= var_F * var_T < 2^99. A flat window has num = 0, and any finite divisor gives its 0. Both
@@ -53,7 +65,7 @@ __device__ __forceinline__ float tm_tensor_score(float num, float var_f, float v
     q = __fmul_rn(num, y);
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
-    return fminf(fmaxf(q, -1.0f), 1.0f);
+    return tm_tensor_clamp(q);
 }
 
 enum { TM_STORE_NOTHING, TM_STORE_PAIRS, TM_STORE_SINGLES };
