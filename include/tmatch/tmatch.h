@@ -730,7 +730,8 @@ TM_API tm_status tm_list_devices(tm_device_info *devices, size_t capacity, size_
  * devices, for about half a second each, while nothing else should run there. Writes lines for
  * tm_settings.costs to text, of size bytes; 1024 for each device are enough. Lines of several calls, and
  * of several machines, can be put together: of one device the last one counts, and it counts for all
- * devices with its name and driver. Errors: INVALID where size is too small, and those of a match. */
+ * devices with its name and driver. Errors: INVALID where size is too small, DEVICE also where a GPU took so
+ * long that others must have kept it busy, and those of a match. */
 TM_API tm_status tm_matcher_calibrate(tm_matcher *matcher, char *text, size_t size);
 
 /* 1 where costs, which may be NULL, have a line for such a device, as tm_list_devices describes it, else 0. */

@@ -103,6 +103,7 @@ def calibrate(device: str = "auto", *, cpu_features: str = "all") -> str:
     The text is for Matcher's costs, in this process or a later one; a line of another device, driver or version counts for
     nothing there. It is what `tmatch --calibrate` keeps in ~/.cache/tmatch/costs, which the module neither reads nor writes.
     'auto' is the CPU and all GPUs. The results of a match stay the same, only which algorithm makes them may change.
+    Error where a GPU took so long that others must have kept it busy.
     """
     return _tmatch.calibrate(_tmatch.engine(*engine_key("lcc", "valid", "auto", "auto", device, None, cpu_features)))
 

@@ -30,6 +30,9 @@ enum { LEAST_RUNS = 3 };
 /* After so long no more is measured: a device so slow stays as it is assumed in the rest. */
 #define MOST_MS 5000.0
 
+/* Its kernels take at most so many times what is assumed of a GPU, where nobody else has it busy. */
+#define MOST_RATE 50.0
+
 /* What is measured, and with what: noise of side * side, as bytes and as floats. */
 typedef struct bench {
     const tm_backend *backend;
@@ -289,6 +292,21 @@ static bool make_noise(bench *b)
     return true;
 }
 
+/* Fails where the times say nothing of the device. */
+static tm_status check_cuda(const bench *b, const tm_rates *r)
+{
+    const double kernels[] = {r->windows, r->products, r->plain, r->fft, r->floats};
+    double most = 0;
+
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        most = fmax(most, kernels[i]);
+    if (most <= MOST_RATE)
+        return TM_OK;
+    snprintf(b->message->text, sizeof b->message->text,
+             "cuda:%d took %.0f times as long as such a GPU should: measure it when nothing else runs on it", b->index, most);
+    return TM_ERR_DEVICE;
+}
+
 tm_status tm_calibrate(const tm_backend *backend, tm_device *device, int index, tm_rates *rates, tm_message *message)
 {
     bench b = {.backend = backend, .device = device, .cuda = index >= 0, .index = index, .end_ms = clock_ms() + MOST_MS, .message = message};
@@ -300,6 +318,8 @@ tm_status tm_calibrate(const tm_backend *backend, tm_device *device, int index, 
         snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
     else
         status = b.cuda ? find_cuda(&b, rates) : find_cpu(&b, rates);
+    if (status == TM_OK && b.cuda)
+        status = check_cuda(&b, rates);
     free(b.bytes);
     free(b.floats);
     return status;

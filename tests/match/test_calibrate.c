@@ -116,8 +116,15 @@ static void measures(void)
     CHECK(plans_by_them(TM_DEVICE_CPU, all) && plans_by_them(TM_DEVICE_CUDA, all));
     CHECK(!plans_by_them(TM_DEVICE_CPU, NULL) && !plans_by_them(TM_DEVICE_CUDA, "no line of ours"));
 
-    setenv("TMATCH_FAULT", "0:9:214", 1); /* a device that fails while it is measured */
     const tm_settings s = settings_for(TM_DEVICE_CUDA, NULL);
+    setenv("TMATCH_FAKE_TIMES", "80", 1); /* a device that others keep busy */
+    CHECK_EQ(tm_matcher_create(&matcher, &s), TM_OK);
+    CHECK_EQ(tm_matcher_calibrate(matcher, text, sizeof text), TM_ERR_DEVICE);
+    CHECK(strstr(tm_matcher_message(matcher), "cuda:0 took ") != NULL);
+    tm_matcher_destroy(&matcher);
+    setenv("TMATCH_FAKE_TIMES", "2.5", 1);
+
+    setenv("TMATCH_FAULT", "0:9:214", 1); /* a device that fails while it is measured */
     CHECK_EQ(tm_matcher_create(&matcher, &s), TM_OK);
     CHECK_EQ(tm_matcher_calibrate(matcher, text, sizeof text), TM_ERR_DEVICE);
     CHECK(strstr(tm_matcher_message(matcher), "injected error 214") != NULL);
