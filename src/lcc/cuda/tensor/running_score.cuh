@@ -44,7 +44,7 @@ tm_running_score_map(int (&acc)[8][4], tm_running_sums &sums, const tm_ring_pair
             top = fmaxf(top, q[c]);
         }
         sums.down(rows_of, planes, i);
-        if (i % 2) // else the compiler makes all sums first, which wait for products of other blocks, and stores all scores last
+        if (SMALL && i % 2) // else the compiler makes all sums first, which wait for products of other blocks, and stores all scores last
             __syncwarp();
     }
     int order = __reduce_max_sync(~0u, tm_score_order(top));
