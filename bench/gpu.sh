@@ -107,9 +107,11 @@ phase_sanitize() {
             # a run that tested nothing must not pass
             if grep -q -E 'exit status [1-9]|SKIP' "$log" || ! grep -q '^ok ' "$log"; then
                 status=1
+                echo "$log" >>"$BUILD/sanitize/not-clean"
             fi
         done
     done
+    [ "$status" -eq 0 ] || sed 's/^/not clean: /' "$BUILD/sanitize/not-clean"
     return "$status"
 }
 
