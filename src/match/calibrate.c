@@ -247,6 +247,21 @@ static tm_status find_cpu(const bench *b, tm_rates *r)
     return status;
 }
 
+/* Fails where the times say nothing of the device. */
+static tm_status check_cuda(const bench *b, const tm_rates *r)
+{
+    const double kernels[] = {r->windows, r->products, r->plain, r->fft, r->floats};
+    double most = 0;
+
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        most = fmax(most, kernels[i]);
+    if (most <= MOST_RATE)
+        return TM_OK;
+    snprintf(b->message->text, sizeof b->message->text,
+             "cuda:%d took %.0f times as long as such a GPU should: measure it when nothing else runs on it", b->index, most);
+    return TM_ERR_DEVICE;
+}
+
 static tm_status find_cuda(const bench *b, tm_rates *r)
 {
     const bool tensor = b->backend->traits(b->device).tensor_cores;
@@ -270,7 +285,7 @@ static tm_status find_cuda(const bench *b, tm_rates *r)
         status = find_copies(b, pinned, &r->pinned, offsetof(tm_rates, pinned));
         b->backend->host_free(b->index, pinned);
     }
-    return status;
+    return status == TM_OK ? check_cuda(b, r) : status;
 }
 
 /* Noise, the same each time. */
@@ -292,21 +307,6 @@ static bool make_noise(bench *b)
     return true;
 }
 
-/* Fails where the times say nothing of the device. */
-static tm_status check_cuda(const bench *b, const tm_rates *r)
-{
-    const double kernels[] = {r->windows, r->products, r->plain, r->fft, r->floats};
-    double most = 0;
-
-    for (size_t i = 0; i < COUNT(kernels); i++)
-        most = fmax(most, kernels[i]);
-    if (most <= MOST_RATE)
-        return TM_OK;
-    snprintf(b->message->text, sizeof b->message->text,
-             "cuda:%d took %.0f times as long as such a GPU should: measure it when nothing else runs on it", b->index, most);
-    return TM_ERR_DEVICE;
-}
-
 tm_status tm_calibrate(const tm_backend *backend, tm_device *device, int index, tm_rates *rates, tm_message *message)
 {
     bench b = {.backend = backend, .device = device, .cuda = index >= 0, .index = index, .end_ms = clock_ms() + MOST_MS, .message = message};
@@ -318,8 +318,6 @@ tm_status tm_calibrate(const tm_backend *backend, tm_device *device, int index, 
         snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
     else
         status = b.cuda ? find_cuda(&b, rates) : find_cpu(&b, rates);
-    if (status == TM_OK && b.cuda)
-        status = check_cuda(&b, rates);
     free(b.bytes);
     free(b.floats);
     return status;
