@@ -107,11 +107,10 @@ phase_sanitize() {
             # a run that tested nothing must not pass
             if grep -q -E 'exit status [1-9]|SKIP' "$log" || ! grep -q '^ok ' "$log"; then
                 status=1
-                echo "$log" >>"$BUILD/sanitize/not-clean"
+                echo "not clean: $log"
             fi
         done
     done
-    [ "$status" -eq 0 ] || sed 's/^/not clean: /' "$BUILD/sanitize/not-clean"
     return "$status"
 }
 
@@ -316,6 +315,7 @@ done
     if [ -f "$OUT/build-and-tests.txt" ]; then
         grep -E 'error:|^FAILED|^(Ok|Fail|Skipped|Timeout): |^not ok|SKIP|^# [0-9]+ cases|^== |ERROR SUMMARY|RACECHECK SUMMARY|: exit status' \
             "$OUT/build-and-tests.txt" | head -60
+        grep '^not clean: ' "$OUT/build-and-tests.txt"
     fi
     if [ -f "$OUT/bench.txt" ]; then
         grep -E '^tmatch |new/old|^tmatch-bench: |^cuda:|^device copy|^missing|differs|^[0-9]+ devices? *: |"peak_rss_bytes"' "$OUT/bench.txt"
