@@ -50,19 +50,29 @@ __device__ __forceinline__ float tm_tensor_clamp(float q)
 #endif
 }
 
-/* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the
- * sequences that __fsqrt_rn and __fdiv_rn come to in the normal range, without their range checks:
- * 1 <= var_F * var_T < 2^99. A flat window has num = 0, and any finite divisor gives its 0. Both
- * variances may be negated. */
-__device__ __forceinline__ float tm_tensor_score(float num, float var_f, float var_t)
+/* The root of p, rounded once: what __fsqrt_rn comes to for 1 <= p < 2^99, without its range checks. */
+__device__ __forceinline__ float tm_tensor_root(float p)
 {
-    float p = fmaxf(__fmul_rn(var_f, var_t), 1.0f), r, d, y, q;
+    float r, d;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(p));
     d = __fmul_rn(p, r);
-    d = __fmaf_rn(__fmaf_rn(-d, d, p), __fmul_rn(r, 0.5f), d);
+    return __fmaf_rn(__fmaf_rn(-d, d, p), __fmul_rn(r, 0.5f), d);
+}
+
+/* 1 / d for such a root d: on compute capability 9.0 always the nearest number to it. */
+__device__ __forceinline__ float tm_tensor_reciprocal(float d)
+{
+    float r;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
-    y = __fmaf_rn(__fmaf_rn(-d, r, 1.0f), r, r);
-    q = __fmul_rn(num, y);
+    return __fmaf_rn(__fmaf_rn(-d, r, 1.0f), r, r);
+}
+
+/* num / sqrt(var_F * var_T), each operation rounded once, where 1 <= var_F * var_T < 2^99. A flat window has num = 0, and any
+ * finite divisor gives its 0. Both variances may be negated. The quotient is what __fdiv_rn comes to without its range checks. */
+__device__ __forceinline__ float tm_tensor_score(float num, float var_f, float var_t)
+{
+    const float d = tm_tensor_root(fmaxf(__fmul_rn(var_f, var_t), 1.0f)), y = tm_tensor_reciprocal(d);
+    float q = __fmul_rn(num, y);
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
     return tm_tensor_clamp(q);
