@@ -68,13 +68,16 @@ __device__ __forceinline__ float tm_tensor_reciprocal(float d)
 }
 
 /* num / sqrt(var_F * var_T), each operation rounded once, where 1 <= var_F * var_T < 2^99. A flat window has num = 0, and any
- * finite divisor gives its 0. Both variances may be negated. The quotient is what __fdiv_rn comes to without its range checks. */
+ * finite divisor gives its 0. Both variances may be negated. The quotient is what __fdiv_rn comes to without its range checks, but
+ * that the nearest reciprocal needs no second correction: tests/lcc/test_score.c has the proof, and tries all reciprocals. */
 __device__ __forceinline__ float tm_tensor_score(float num, float var_f, float var_t)
 {
     const float d = tm_tensor_root(fmaxf(__fmul_rn(var_f, var_t), 1.0f)), y = tm_tensor_reciprocal(d);
     float q = __fmul_rn(num, y);
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
+#ifndef __CUDA_ARCH_FEAT_SM90_ALL // this code runs on no other GPU
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
+#endif
     return tm_tensor_clamp(q);
 }
 
