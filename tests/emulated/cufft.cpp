@@ -25,7 +25,7 @@ struct fft_plan {
 
 static std::recursive_mutex mutex;
 typedef std::lock_guard<std::recursive_mutex> lock;
-static std::map<int, fft_plan> plans;
+static auto &plans = *new std::map<int, fft_plan>;
 
 [[noreturn]] static void fail(const char *why)
 {

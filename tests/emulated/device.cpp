@@ -30,19 +30,21 @@ void em_fail(const char *why)
     abort();
 }
 
-/* Fibers are kept from block to block. */
 struct copy {
     unsigned to;
     const void *from;
     unsigned bytes;
 };
 
-static struct fiber {
+/* Fibers are kept from block to block. These, and whatever else is kept, are never destroyed: where a device was given up, its thread may
+ * still be at work when the process ends. */
+struct fiber {
     std::vector<char> stack;
     jmp_buf at;
     int state;
     std::vector<std::vector<copy>> copies; /* groups, of which the last one is open */
-} fibers[MOST_THREADS];
+};
+static fiber *const fibers = new fiber[MOST_THREADS];
 
 static jmp_buf scheduler;
 static const std::function<void()> *kernel;
@@ -223,8 +225,7 @@ struct em_stream {
     std::deque<operation> queue;
 };
 
-static std::vector<em_stream *> streams;
-static std::vector<em_stream *> default_streams; /* a device's each */
+static auto &streams = *new std::vector<em_stream *>, &default_streams = *new std::vector<em_stream *>; /* the latter a device's each */
 static int64_t now;
 
 static int device_count()

@@ -15,8 +15,8 @@ struct block {
 
 enum { HOST = -1 };
 
-static std::map<const uint8_t *, block> blocks; /* of devices and page-locked */
-static std::map<void *, size_t> guarded;        /* of those, tests' own */
+static auto &blocks = *new std::map<const uint8_t *, block>; /* of devices and page-locked */
+static auto &guarded = *new std::map<void *, size_t>;        /* of those, tests' own */
 
 static const block *find_block(const void *memory)
 {
