@@ -77,11 +77,11 @@ struct tm_bound_block {
     int first, t, end, tx, ty;                     // tiles: the block's first one, this one and behind the last; its place
     tm_ring_of<TM_BOUND_ROW> ring;
     bool is_fresh; // no rows of the step before are of use
-    volatile int *const steps; // in shared memory: those from this one on are not made, as the launch has been given up; or INT_MAX
+    volatile int *const given_up; // in shared memory, two, for steps by turns: 1: that step is not made, as the launch has been given up
 
     __device__ __forceinline__ tm_bound_block(const tm_tensor_job &j, const tm_tensor_plan &p, uint8_t *shared, uint64_t *barriers,
-                                              volatile int *steps)
-        : j(j), p(p), barriers((unsigned)__cvta_generic_to_shared(barriers)), steps(steps)
+                                              volatile int *given_up)
+        : j(j), p(p), barriers((unsigned)__cvta_generic_to_shared(barriers)), given_up(given_up)
     {
         blocks = (unsigned)__cvta_generic_to_shared(shared), taps = blocks + tm_small_blocks_bytes(j.height) + TM_BOUND_TAPS;
         rows = blocks + tm_bound_operand_bytes(j.height), row_memory = shared + tm_bound_operand_bytes(j.height);
@@ -120,20 +120,20 @@ struct tm_bound_block {
         tm_barrier_arrive(barrier(barriers + (step & 1)));
     }
 
-    /* Waits for the rows of a step that is not the block's first one. false: it is not made. All warps must agree, some of which look when
-     * later steps have been given up. */
+    /* Waits for the rows of a step that is not the block's first one. false: it is not made. Some warps look as late as when the next step
+     * is given up, but no later. */
     __device__ __forceinline__ bool has_rows(int step) const
     {
         wait(TM_BOUND_ROWS, step - 1);
-        return step < *steps;
+        return !given_up[step & 1];
     }
 
     /* By the block's first threads; then all are synchronized. */
     __device__ __forceinline__ void start() const
     {
         const int i = threadIdx.x;
-        if (i == 0)
-            *steps = INT_MAX;
+        if (i < 2)
+            given_up[i] = 0;
         if (i < TM_BOUND_BARRIERS)
             tm_barrier_init(barrier(i), i >= TM_BOUND_STARTS ? 8 * 32
                                         : i >= TM_BOUND_MADE ? 32 * TM_BOUND_PRODUCT_WARPS
@@ -246,7 +246,7 @@ __device__ __forceinline__ void tm_bound_stage(tm_bound_block &b, F something_el
         }
         if (score == TM_BOUND_GIVEN_UP) {
             if (threadIdx.x % 32 == 0)
-                *b.steps = step;
+                b.given_up[step & 1] = 1;
             b.arrive(TM_BOUND_ROWS, step - 1);
             return;
         }

@@ -221,9 +221,9 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     extern __shared__ __align__(128) uint8_t smem[];
     __shared__ tm_tensor_best bests[TM_TENSOR_WARPS];
     __shared__ uint64_t barriers[TM_BOUND_BARRIERS];
-    __shared__ int sampled, steps;
+    __shared__ int sampled, given_up[2];
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), other = warp - TM_BOUND_PRODUCT_WARPS;
-    tm_bound_block b(j, p, smem, barriers, &steps);
+    tm_bound_block b(j, p, smem, barriers, given_up);
     tm_bound_list &list = *(tm_bound_list *)(smem + shared_bytes(j.height) - sizeof(tm_bound_list));
     tm_tensor_best best = {0, INT_MIN};
 
@@ -257,7 +257,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     list.list_pairs();
     __syncthreads();
     tm_tensor_best of_warp = {0, INT_MIN};
-    if (list.is_whole() && steps == INT_MAX) {
+    if (list.is_whole() && !given_up[0] && !given_up[1]) {
         tm_bound_score_list(b, list, warp, best);
         tm_few_offer(best, of_warp);
         /* of so small a score the rounded template does not even know the sign: a better one as small may have been left out */
