@@ -23,7 +23,7 @@ static bool wants_map(const cli_options *o)
 
 static const char *samples_of(int bits)
 {
-    return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
+    return bits == 32 ? "32-bit" : bits == 16 ? "16-bit" : "8-bit";
 }
 
 enum { MOST_OF_NAME = 100 };
