@@ -44,7 +44,7 @@ struct fiber {
     int state;
     std::vector<std::vector<copy>> copies; /* groups, of which the last one is open */
 };
-static fiber *const fibers = new fiber[MOST_THREADS];
+static fiber *const fibers = new fiber[MOST_THREADS]();
 
 static jmp_buf scheduler;
 static const std::function<void()> *kernel;

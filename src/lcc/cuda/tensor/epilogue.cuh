@@ -75,7 +75,7 @@ __device__ __forceinline__ float tm_tensor_score(float num, float var_f, float v
     const float d = tm_tensor_root(fmaxf(__fmul_rn(var_f, var_t), 1.0f)), y = tm_tensor_reciprocal(d);
     float q = __fmul_rn(num, y);
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
-#ifndef __CUDA_ARCH_FEAT_SM90_ALL // this code runs on no other GPU
+#ifndef __CUDA_ARCH_FEAT_SM90_ALL // code for sm_90a, which runs on 9.0 only, does without
     q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
 #endif
     return tm_tensor_clamp(q);
