@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scores of the tensor-core kernels, lcc/cuda/tensor/epilogue.cuh: that their operations round once. */
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "check.h"
 #include "score_cuda.h"
@@ -40,7 +40,7 @@ static void quotients_need_one_correction(void)
             /* N = e / 2^k modulo the odd part */
             const int64_t inverse = (int64_t)power((uint64_t)(odd + 1) / 2, k - zeros, (uint64_t)odd);
             for (int e = -7; e <= 7; e += 2) {
-                if ((int64_t)e * (1 << zeros) > 7 || (int64_t)e * (1 << zeros) < -7)
+                if (abs(e) << zeros > 7)
                     continue;
                 int64_t n = (e % odd + odd) % odd * inverse % odd;
                 if (n < first)
