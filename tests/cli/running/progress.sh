@@ -53,7 +53,7 @@ print(len(results), "results")
 print(*(re.sub(";.*| \\(PNG.*", "", line) for line in screen if line and line not in results), sep="\n")
 END
 mkdir frames
-for i in $(seq 260); do ln -s "$TMATCH_DATA_DIR/astronaut.png" frames/$i.png; done
+for i in $(seq 100); do ln -s "$TMATCH_DATA_DIR/astronaut.png" frames/$i.png; done
 echo nonsense >frames/7.jpg
 set -- --device cpu --threads 1 --cpu-features none -t "$TMATCH_DATA_DIR/astronaut.png[20x20+100+100]"
 export TERM=xterm
