@@ -15,6 +15,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(ROOT, "build", "libtmatch.so")
 
+ALGORITHMS = ("auto", "reference", "direct", "fft", "cufft")
+METRICS = ("lcc", "ccorr")
 STRATEGIES = ("auto", "exhaustive", "certified", "pyramid")
 
 
@@ -37,6 +39,10 @@ class Times(c.Structure):
 
 class Peak(c.Structure):
     _fields_ = [("x", c.c_int64), ("y", c.c_int64), ("score", c.c_double)]
+
+
+class Map(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("stride", c.c_ssize_t)]
 
 
 class Search(c.Structure):
@@ -90,7 +96,7 @@ def image_of(array):
 class Matcher:
     """For 8-bit gray, on the CPU or, if that is named, a CUDA device."""
 
-    def __init__(self, lib, threads, features="all", strategy="auto", cuda=None):
+    def __init__(self, lib, threads, features="all", strategy="auto", cuda=None, algorithm="auto", metric="lcc"):
         self.lib, self.handle, self.template = lib, c.c_void_p(), c.c_void_p()
         settings, mask = Settings(), c.c_uint32()
         lib.tm_settings_default(c.byref(settings), c.c_size_t(c.sizeof(settings)))
@@ -100,6 +106,7 @@ class Matcher:
         if cuda is not None:
             settings.device, settings.device_index = 2, cuda
         settings.strategy = STRATEGIES.index(strategy)
+        settings.algorithm, settings.metric = ALGORITHMS.index(algorithm), METRICS.index(metric)
         self.check(lib.tm_matcher_create(c.byref(self.handle), c.byref(settings)))
 
     def check(self, status):
@@ -118,6 +125,11 @@ class Matcher:
         peak, image = Peak(), image_of(frame)
         self.check(self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), None))
         return peak.x, peak.y, peak.score
+
+    def map(self, frame, scores):
+        """The map of all scores, into an array: float32 for lcc, int64 for ccorr."""
+        peak, image, to = Peak(), image_of(frame), Map(scores.ctypes.data, scores.strides[0])
+        self.check(self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), c.byref(to)))
 
     def match_all(self, frame, min_score, most=0):
         """(x, y, score) of the best place, and how many matches score min_score, or are the best so many."""

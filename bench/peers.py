@@ -6,13 +6,14 @@ their scores are from the exact ones. Writes JSON of the bench's schema.
 A peer that is not installed is listed as missing, with the reason."""
 
 import argparse
-import ctypes
 import datetime
 import json
 import os
 import statistics
 import sys
 import time
+
+import library
 
 SIZES = ["610,21", "2080,21", "2048,64", "2048,128", "4096,64", "4096,128", "5020,21", "11572,21"]
 U64 = 0xFFFFFFFFFFFFFFFF
@@ -42,51 +43,15 @@ def draw(np, width, height, tw, th, seed):
 
 # The exact map, from tmatch itself.
 
-class Settings(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("metric", ctypes.c_int), ("domain", ctypes.c_int),
-                ("algorithm", ctypes.c_int), ("device", ctypes.c_int),
-                ("device_index", ctypes.c_int), ("threads", ctypes.c_int),
-                ("cpu_features", ctypes.c_uint32)]
-
-
-class Image(ctypes.Structure):
-    _fields_ = [("samples", ctypes.c_void_p), ("width", ctypes.c_int64),
-                ("height", ctypes.c_int64), ("stride", ctypes.c_ssize_t)]
-
-
-class Peak(ctypes.Structure):
-    _fields_ = [("x", ctypes.c_int64), ("y", ctypes.c_int64), ("score", ctypes.c_double)]
-
-
-class Map(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("stride", ctypes.c_ssize_t)]
-
-
-class Exact:
-    def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        self.library.tm_matcher_message.restype = ctypes.c_char_p
-
-    def map(self, np, frame, template, ccorr):
-        lib = self.library
-        settings, matcher, tmpl, best = Settings(), ctypes.c_void_p(), ctypes.c_void_p(), Peak()
-        lib.tm_settings_default(ctypes.byref(settings), ctypes.c_size_t(ctypes.sizeof(settings)))
-        settings.metric, settings.algorithm, settings.device = int(ccorr), 2, 1
-        out = np.empty((frame.shape[0] - template.shape[0] + 1,
-                        frame.shape[1] - template.shape[1] + 1), np.int64 if ccorr else np.float32)
-
-        def image(a):
-            return ctypes.byref(Image(a.ctypes.data, a.shape[1], a.shape[0], a.strides[0]))
-
-        status = lib.tm_matcher_create(ctypes.byref(matcher), ctypes.byref(settings))
-        status = status or lib.tm_template_create(ctypes.byref(tmpl), matcher, image(template))
-        status = status or lib.tm_match(matcher, image(frame), tmpl, ctypes.byref(best),
-                                        ctypes.byref(Map(out.ctypes.data, out.strides[0])))
-        if status:
-            raise RuntimeError(lib.tm_matcher_message(matcher).decode())
-        lib.tm_template_destroy(ctypes.byref(tmpl))
-        lib.tm_matcher_destroy(ctypes.byref(matcher))
-        return out
+def exact_map(np, lib, frame, template, metric):
+    scores = np.empty((frame.shape[0] - template.shape[0] + 1, frame.shape[1] - template.shape[1] + 1),
+                      np.int64 if metric == "ccorr" else np.float32)
+    matcher = library.Matcher(lib, threads=0, algorithm="direct", metric=metric)
+    matcher.prepare(template)
+    matcher.map(frame, scores)
+    matcher.forget()
+    matcher.close()
+    return scores
 
 
 # Timing.
@@ -257,19 +222,31 @@ def quality(np, got, exact):
             "not_finite": bad}
 
 
+def check(np, lib):
+    """The exact maps are what numpy makes of the definitions."""
+    frame, template = draw(np, 61, 47, 5, 4, 1)
+    windows = np.lib.stride_tricks.sliding_window_view(frame, template.shape).astype(np.float64)
+    products = (windows * template).sum(axis=(2, 3))
+    windows -= windows.mean(axis=(2, 3), keepdims=True)
+    centred = template - template.mean()
+    scores = (windows * centred).sum(axis=(2, 3)) / np.sqrt((windows**2).sum(axis=(2, 3)) * (centred**2).sum())
+    assert (exact_map(np, lib, frame, template, "ccorr") == products).all()
+    assert np.abs(exact_map(np, lib, frame, template, "lcc") - scores).max() < 1e-6
+
+
 def parse_size(text):
     width, _, height = text.partition("x")
     return int(width), int(height or width)
 
 
-def run_case(np, size, options, exact, missing):
+def run_case(np, size, options, lib, missing):
     (width, height), (tw, th) = (parse_size(part) for part in size.split(","))
     frame, template = draw(np, width, height, tw, th, options.seed)
     maps, rows = {}, []
 
-    def exact_map(metric):
+    def exact(metric):
         if metric not in maps:
-            maps[metric] = exact.map(np, frame, template, metric == "ccorr") if exact else None
+            maps[metric] = exact_map(np, lib, frame, template, metric) if lib else None
         return maps[metric]
 
     for name in options.peers:
@@ -281,7 +258,7 @@ def run_case(np, size, options, exact, missing):
         try:
             for fields, got, ms in PEERS[name](np, frame, template, options):
                 row = {**base, "status": "ok", **fields}
-                row.update(quality(np, got, exact_map(row["metric"])))
+                row.update(quality(np, got, exact(row["metric"])))
                 rows.append({**row, "kernel_ms": spread(ms)})
         except ImportError as error:
             missing[name] = str(error)
@@ -316,12 +293,12 @@ def write(path, document):
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", metavar="FRAME,TEMPLATE")
-    parser.add_argument("--json", required=True)
-    parser.add_argument("--lib", default=os.path.join(here, "..", "build", "libtmatch.so"),
-                        help="libtmatch.so, for the exact maps")
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--json")
+    wanted.add_argument("--check", action="store_true", help="test the exact maps, which need no peer, and stop")
+    parser.add_argument("--lib", default=library.BUILT, help="libtmatch.so, for the exact maps")
     parser.add_argument("--peers", default=",".join(PEERS), help="of " + ", ".join(PEERS))
     parser.add_argument("--samples", type=int, default=21)
     parser.add_argument("--budget", type=float, default=1.0, help="seconds a measurement")
@@ -348,13 +325,16 @@ def main():
         print("missing: all peers: %s" % error)
         return 0
     try:
-        exact = Exact(options.lib)
+        lib = library.load(options.lib)
     except OSError as error:
         print("no exact maps: %s" % error, file=sys.stderr)
-        exact = None
+        lib = None
+    if options.check:
+        check(np, lib)
+        return 0
     for size in options.sizes or SIZES:
         print("%s:" % size, flush=True)
-        document["results"] += run_case(np, size, options, exact, missing)
+        document["results"] += run_case(np, size, options, lib, missing)
         save()
     for name, why in missing.items():
         print("missing: %s: %s" % (name, why))

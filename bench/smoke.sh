@@ -55,3 +55,8 @@ END
 python3 "$source/tables.py" --check
 python3 "$source/tables.py" --print >/dev/null # what bench/results has can be read
 python3 "$source/plot.py" --check
+if python3 -c 'import numpy' 2>/dev/null; then
+    python3 "$source/peers.py" --check --lib "$(dirname "$bench")/../libtmatch.so"
+else
+    echo "peers.py is not checked: no numpy"
+fi
