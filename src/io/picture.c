@@ -181,7 +181,7 @@ void io_show(io_picture *picture)
 bool io_finish_floats(io_picture *picture, const io_request *request, io_error *error)
 {
     if (request->floats == IO_FLOATS_REFUSED)
-        return io_fail(error, "float samples, where 8-bit samples are needed");
+        return io_fail(error, "float or 32-bit samples, where 8-bit samples are needed");
     if (request->floats == IO_FLOATS_SHOWN)
         show_floats(picture);
     return true;
@@ -207,7 +207,7 @@ bool io_set_bits(io_picture *picture, int bits, io_error *error)
     if (bits == 8 * io_sample_size(picture))
         return true;
     if (picture->bits == 32)
-        return io_fail(error, "float samples cannot be reduced to %d bits", bits);
+        return io_fail(error, "float or 32-bit samples cannot be reduced to %d bits", bits);
     if (bits == 32)
         return make_floats(picture, error);
     uint8_t *samples = malloc(count * (size_t)bits / 8);

@@ -197,7 +197,7 @@ static void float_matrices(void)
 
 static void bad_text_matrices(void)
 {
-    check_refused(FILE_OF("1 2\n3 4.5\n6 7.5"), "float samples, where 8-bit samples are needed");
+    check_refused(FILE_OF("1 2\n3 4.5\n6 7.5"), "float or 32-bit samples, where 8-bit samples are needed");
     check_refused(FILE_OF("1 1e999"), "column 3: 1e999 is not a finite float");
     check_refused(FILE_OF("nan 1"), "line 1, column 1: nan is not a finite float");
     check_refused(FILE_OF("1 2\n-Inf 3"), "line 2, column 1: -Inf is not a finite float");

@@ -51,7 +51,7 @@ static void numbers_become_floats(void)
         CHECK_EQ(p.bits, 32);
         CHECK(memcmp(p.samples, numbers, (size_t)(WIDTH * HEIGHT * s.samples) * 4) == 0);
         io_picture_free(&p);
-        check_refused(file, "float samples, where 8-bit samples are needed");
+        check_refused(file, "float or 32-bit samples, where 8-bit samples are needed");
         free(file.data);
     }
 }
