@@ -120,16 +120,12 @@ class Matcher:
     def forget(self):
         self.lib.tm_template_destroy(c.byref(self.template))
 
-    def match(self, frame):
-        """(x, y, score)"""
+    def match(self, frame, scores=None):
+        """(x, y, score), and the map of all scores in an array, if one is given: float32 for lcc, int64 for ccorr."""
         peak, image = Peak(), image_of(frame)
-        self.check(self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), None))
+        to = None if scores is None else c.byref(Map(scores.ctypes.data, scores.strides[0]))
+        self.check(self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), to))
         return peak.x, peak.y, peak.score
-
-    def map(self, frame, scores):
-        """The map of all scores, into an array: float32 for lcc, int64 for ccorr."""
-        peak, image, to = Peak(), image_of(frame), Map(scores.ctypes.data, scores.strides[0])
-        self.check(self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), c.byref(to)))
 
     def match_all(self, frame, min_score, most=0):
         """(x, y, score) of the best place, and how many matches score min_score, or are the best so many."""
