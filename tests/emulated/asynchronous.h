@@ -69,4 +69,25 @@ static inline void em_wgmma_signed(int (&d)[16][4], unsigned a, unsigned b, int 
         }
 }
 
+/* d += A B, 64 x 64 x 32, at once, where a has this thread's part of A, and B's bytes have a sign. Of 8 columns of B to the next: 256 bytes. */
+static inline void em_wgmma_add_signed(int (&d)[8][4], const unsigned (&a)[4], unsigned b)
+{
+    const uint8_t *const of_b = em_shared + b % 65536 * 16;
+    const unsigned half_b = (b >> 16) * 16;
+    const int lane = em_thread % 32;
+    uint8_t lines[2][32]; // of A: lane / 4, and 8 further
+    em_products[em_thread / 32] += lane == 0;
+    for (int t = 0; t < 4; t++)
+        for (int i = 0; i < 4; i++) {
+            const unsigned part = __shfl_sync(~0u, a[i], lane / 4 * 4 + t);
+            memcpy(&lines[i % 2][i / 2 * 16 + 4 * t], &part, 4);
+        }
+    for (int i = 0; i < 8; i++)
+        for (int c = 0; c < 4; c++) {
+            const uint8_t *const x = lines[c / 2], *const y = of_b + i * 256 + (lane % 4 * 2 + c % 2) * 16;
+            for (int k = 0; k < 16; k++)
+                d[i][c] += x[k] * (int8_t)y[k] + x[16 + k] * (int8_t)y[half_b + k];
+        }
+}
+
 #endif

@@ -25,7 +25,10 @@ PTX = {
     "void tm_ring_copy(": "em_copy(dst, src, 8), em_copy(dst + 8, src + 8, 8);",
     "void tm_copy_wait(": "em_copy_group(); em_copy_wait(0);",
     "void tm_bound_end_copies(": "em_copy_group();",
-    "void tm_bound_wait_for_half(": "em_copy_wait(TM_BOUND_MOST_ROWS / 2);",
+    "void tm_bound_wait_for_copies(": "em_copy_wait(LAST);",
+    "unsigned tm_bound_load_again(": "return em_at<unsigned>(address);",
+    "void tm_wgmma_clear(": "memset(d, 0, sizeof d);",
+    "void tm_wgmma_add_signed(": "em_wgmma_add_signed(d, a, b);",
     "void tm_wgmma_publish(": "",
     "void tm_bound_store(": "em_at<uint16_t>(address) = (uint16_t)v;",
     "float tm_bound_root(": "return sqrtf(v) * (em_thread % 2 ? 1 + 0x1p-23f : 1 - 0x1p-23f);",
@@ -33,7 +36,6 @@ PTX = {
     for (int i = 0; i < 4; i++)
         sum += (int)(bytes >> 8 * i & 255) * (int8_t)(factors >> 8 * i);
     return sum;""",
-    "unsigned load_again(": "return em_at<unsigned>(address);",
     "void tm_wgmma_begin(": "",
     "void tm_wgmma_end(": "",
     "void tm_wgmma_wait(": "",

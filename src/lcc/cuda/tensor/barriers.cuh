@@ -2,6 +2,7 @@
 /* Barriers in shared memory, of 8 bytes each. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_BARRIERS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_BARRIERS_CUH
+#include <cuda_runtime.h>
 
 __device__ __forceinline__ void tm_barrier_init(unsigned barrier, int arrivals)
 {

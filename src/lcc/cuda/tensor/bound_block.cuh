@@ -6,11 +6,10 @@
  * the next unit. What follows the last unit of each is not in its place: the last unit of either has no windows. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_BOUND_BLOCK_CUH
 #define TMATCH_LCC_CUDA_TENSOR_BOUND_BLOCK_CUH
-#include "lcc/cuda/tensor/barriers.cuh"
-#include "lcc/cuda/tensor/ring.cuh"
+#include "lcc/cuda/tensor/bound_part.cuh"
+#include "lcc/cuda/tensor/bound_template.cuh"
 #include "lcc/cuda/tensor/small_blocks.cuh"
 #include "lcc/cuda/tensor/wgmma_product.cuh"
-#include "lcc/rounded.h"
 
 enum {
     TM_BOUND_UNITS = 64, // even ones, and as many odd ones
@@ -21,8 +20,7 @@ enum {
     TM_BOUND_TAPS = 32,               // bytes of a template row as it is, with zeros behind it
     TM_BOUND_PRODUCT_WARPS = 4,
     TM_BOUND_SUM_WARPS = 5,
-    TM_BOUND_OTHERS = TM_TENSOR_WARPS - TM_BOUND_PRODUCT_WARPS, // the last one of them stages
-    TM_BOUND_START = 1,               // so many steps' time takes the start of a column of tiles
+    TM_BOUND_OTHERS = TM_TENSOR_WARPS - TM_BOUND_PRODUCT_WARPS // the last one of them stages
 };
 static_assert(TILE_WIDTH == 8 * (2 * TM_BOUND_UNITS - 2), "the last two units have no windows");
 
@@ -48,15 +46,6 @@ enum {
     TM_BOUND_BARRIERS = TM_BOUND_STARTS + 4
 };
 
-/* What the launch's running best is where a block has listed more than it scores. */
-enum { TM_BOUND_GIVEN_UP = INT_MAX };
-
-/* The rounded template (lcc/rounded.h), whose S_FT is the products' less none of S_F: its bytes have a sign and their sum is 0. */
-struct tm_bound_template {
-    float length; // at most the root of its squares' sum
-    tm_rounding angle;
-};
-
 /* The bytes of A, and of the template itself, whose rows ascend, with a row of zeros before the first one and one behind the last. */
 __host__ __device__ constexpr int tm_bound_operand_bytes(int height)
 {
@@ -69,34 +58,19 @@ __device__ __forceinline__ void tm_bound_copy16(unsigned dst, const void *src)
     asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(dst), "l"(src) : "memory");
 }
 
-struct tm_bound_block {
-    const tm_tensor_job &j;
-    const tm_tensor_plan &p;
-    unsigned blocks, taps, rows, limits, barriers; // addresses; taps: of the template's first row
-    const uint8_t *row_memory;                     // rows
-    int first, t, end, tx, ty;                     // tiles: the block's first one, this one and behind the last; its place
+struct tm_bound_block : tm_bound_part<2, tm_tensor_job> {
+    unsigned blocks, taps, rows, limits; // addresses; taps: of the template's first row
+    const uint8_t *row_memory;           // rows
     tm_ring_of<TM_BOUND_ROW> ring;
-    bool is_fresh; // no rows of the step before are of use
-    volatile int *const given_up; // in shared memory, two, for steps by turns: 1: that step is not made, as the launch has been given up
 
     __device__ __forceinline__ tm_bound_block(const tm_tensor_job &j, const tm_tensor_plan &p, uint8_t *shared, uint64_t *barriers,
                                               volatile int *given_up)
-        : j(j), p(p), barriers((unsigned)__cvta_generic_to_shared(barriers)), given_up(given_up)
+        : tm_bound_part<2, tm_tensor_job>(j, p, barriers, given_up)
     {
         blocks = (unsigned)__cvta_generic_to_shared(shared), taps = blocks + tm_small_blocks_bytes(j.height) + TM_BOUND_TAPS;
         rows = blocks + tm_bound_operand_bytes(j.height), row_memory = shared + tm_bound_operand_bytes(j.height);
         limits = rows + TM_BOUND_GROUPS * 8 * TM_BOUND_ROW;
         ring = {rows, TM_BOUND_GROUPS * 8, 0};
-        first = t = begin_of(blockIdx.x), end = begin_of(blockIdx.x + 1);
-        tx = t / p.tiles_y, ty = t % p.tiles_y, is_fresh = true;
-    }
-
-    /* A block's first tile. All have as many as the others or one more, where the start of a further column of tiles counts, too. */
-    __device__ __forceinline__ int begin_of(unsigned block) const
-    {
-        const int column = p.tiles_y + TM_BOUND_START, all = p.tiles / p.tiles_y * column - TM_BOUND_START, blocks = gridDim.x;
-        const int place = (int)block * (all / blocks) + min((int)block, all % blocks) + TM_BOUND_START;
-        return place / column * p.tiles_y + max(0, place % column - TM_BOUND_START);
     }
 
     __device__ __forceinline__ const tm_bound_template *rounded() const
@@ -104,28 +78,12 @@ struct tm_bound_block {
         return (const tm_bound_template *)((const uint8_t *)j.bound_fragments + tm_bound_operand_bytes(j.height));
     }
 
-    __device__ __forceinline__ unsigned barrier(int number) const
-    {
-        return barriers + 8 * number;
-    }
-
-    /* Waits for a step's barrier. Steps are counted from 0 in a block. */
-    __device__ __forceinline__ void wait(int barriers, int step) const
-    {
-        tm_barrier_wait(barrier(barriers + (step & 1)), step / 2);
-    }
-
-    __device__ __forceinline__ void arrive(int barriers, int step) const
-    {
-        tm_barrier_arrive(barrier(barriers + (step & 1)));
-    }
-
     /* Waits for the rows of a step that is not the block's first one. false: it is not made. Some warps look as late as when the next step
      * is given up, but no later. */
     __device__ __forceinline__ bool has_rows(int step) const
     {
         wait(TM_BOUND_ROWS, step - 1);
-        return !given_up[step & 1];
+        return !given_up[turn(step)];
     }
 
     /* By the block's first threads; then all are synchronized. */
@@ -144,34 +102,9 @@ struct tm_bound_block {
     __device__ __forceinline__ void next()
     {
         ring.step();
-        is_fresh = ++ty == p.tiles_y;
-        t++;
+        next_tile();
         if (is_fresh)
-            ty = 0, tx++, ring.first = 0;
-    }
-
-    /* Whether the next step takes rows of this one. */
-    __device__ __forceinline__ bool goes_on() const
-    {
-        return ty + 1 < p.tiles_y;
-    }
-
-    /* Whether a block that begins with this tile scores some of its windows: not where many are beyond the map, as these may have the greatest
-     * sums, unless all tiles are like that. */
-    __device__ __forceinline__ bool is_sampled() const
-    {
-        return (x() + TILE_WIDTH / 2 <= j.map_width || p.tiles == p.tiles_y) && (y() + TILE_HEIGHT <= j.map_height || p.tiles_y == 1);
-    }
-
-    /* The windows' first column and row in the map. */
-    __device__ __forceinline__ int64_t x() const
-    {
-        return (int64_t)tx * TILE_WIDTH;
-    }
-
-    __device__ __forceinline__ int64_t y() const
-    {
-        return (int64_t)ty * TILE_HEIGHT;
+            ring.first = 0;
     }
 
     /* A warp begins to copy the units of the step's row r. */
@@ -189,18 +122,6 @@ struct tm_bound_block {
 };
 
 enum { TM_BOUND_MOST_ROWS = (TM_BOUND_STEP_ROWS + TM_BOUND_OTHERS - 1) / TM_BOUND_OTHERS };
-
-/* The copies that this thread has begun since the last time are a group. */
-__device__ __forceinline__ void tm_bound_end_copies()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* The first half of TM_BOUND_MOST_ROWS groups has come. */
-__device__ __forceinline__ void tm_bound_wait_for_half()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(TM_BOUND_MOST_ROWS / 2) : "memory");
-}
 
 /* The rows of a block's first step are staged by all warps that do not multiply, of which part is one: they begin to copy them, */
 __device__ __forceinline__ void tm_bound_begin_rows(const tm_bound_block &b, int part)
@@ -224,7 +145,7 @@ __device__ __forceinline__ void tm_bound_finish_rows(const tm_bound_block &b, in
         if (half)
             tm_copy_wait();
         else
-            tm_bound_wait_for_half();
+            tm_bound_wait_for_copies<HALF>();
         tm_wgmma_publish();
         for (int i = 0; i < rows; i++)
             tm_barrier_arrive(b.barrier(TM_BOUND_STARTS + (first + i * TM_BOUND_OTHERS) / 8));
@@ -246,7 +167,7 @@ __device__ __forceinline__ void tm_bound_stage(tm_bound_block &b, F something_el
         }
         if (score == TM_BOUND_GIVEN_UP) {
             if (threadIdx.x % 32 == 0)
-                b.given_up[step & 1] = 1;
+                b.given_up[b.turn(step)] = 1;
             b.arrive(TM_BOUND_ROWS, step - 1);
             return;
         }

@@ -1,53 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_bound.cu: what S_FT of the rounded template must reach in a window for its score to reach the best one known.
- *
- * Four windows, of columns 2i - 1 and 2i and of two rows, are a cell. All of them have the pixels of its core: h - 1 rows, and of the
- * columns from 2i on BINS pairs. A window's own squared deviations from its mean, added up, are no less than the core's from the core's
- * mean. So with V those of the core, n_V its pixels, and f the least score with the rounded template (tm_rounded_least),
- *
- *     score reached  implies  S_FT >= length f sqrt(V),  V = S_FF - S_F^2 / n_V.
- *
- * V is made in binary32 of integers. With u = 2^-24, S_FF and S_F^2 / n_V are at most 65025 n_V, and n_V at most 552: their roundings
- * are off by at most u and 2 u of that, and their difference by u 2^14 n_V: less than 7 in all, where BIAS takes 16 off or more. The
- * factor 1 - 2^-19 is for the root, which is off by 2 u, and two products.
- *
- * That needs f >= 0. Where f < 0, S_FT says nothing: so a best score whose f is not above 0 is not known to be the best.
- *
- * S_FT is compared by its higher 16 of 24 bits, p = floor(S_FT / 256), and the limit is stored as an addend a of 16 bits, so that p + a > 0
- * where S_FT may reach it: with v = length f sqrt(V) / 256, a is the least integer that is not below 1 - v, and p >= floor(v) = 1 - a.
- * Where length f is 258 or more, and the window is not flat, its V is at least 1 - 1 / n, and S_FT must be above 256: so v may be taken for
- * at least 1.5, with a = 0, which flat windows, whose S_FT is 0, do not pass.
- *
- * The roots need no score: in a block's first step they are made while there is none yet. */
+/* For wgmma_bound.cu: limits, of which bound_score.cuh says what they are. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_BOUND_LIMITS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_BOUND_LIMITS_CUH
 #include "lcc/cuda/tensor/bound_block.cuh"
-
-/* A score to reach: v = factor * sqrt(V), where the root is taken for least_root at least. */
-struct tm_bound_score {
-    float minus_factor, least_root;
-
-    __device__ __forceinline__ tm_bound_score(const tm_bound_template &t, int order)
-    {
-        const float s = tm_score_of_order(order), f = s > 0 ? tm_rounded_least(t.angle, s) : 0.0f;
-        const float factor = fmaxf(f, 0.0f) * t.length * (float)(1 - 0x1p-19) / 256;
-        minus_factor = -factor;
-        least_root = factor >= 258.0f / 256 ? 1.5f / factor : 0.0f;
-    }
-};
+#include "lcc/cuda/tensor/bound_score.cuh"
 
 /* A lane keeps the roots of its cells' V in a step: for 4 pairs of rows, of 4 cells' columns. */
 struct tm_bound_roots {
     float of[4][4];
 };
-
-/* Adds a word's bytes, times bytes with a sign. */
-__device__ __forceinline__ int tm_bound_add(unsigned bytes, int factors, int sum)
-{
-    int d;
-    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(bytes), "r"(factors), "r"(sum));
-    return d;
-}
 
 /* Sums of a lane's 8 columns over a core's rows, in bins of 2 columns: of two bins each, and of the first of these. */
 struct tm_bound_columns {
@@ -86,30 +47,6 @@ struct tm_bound_columns {
     }
 };
 
-/* Sums of BINS bins of neighbouring lanes, from this lane's bin i on, i < 4. pairs: of its bins 0, 1 and 2, 3; firsts: bins 0 and 2. */
-template <int BINS>
-__device__ __forceinline__ void tm_bound_across(int (&sums)[4], const int (&pairs)[2], const int (&firsts)[2])
-{
-    const int LANES = BINS / 4, REST = BINS % 4, all = pairs[0] + pairs[1];
-    const int bin[4] = {firsts[0], pairs[0] - firsts[0], firsts[1], pairs[1] - firsts[1]};
-    sums[0] = all;
-#pragma unroll
-    for (int i = 1; i < LANES; i++)
-        sums[0] += __shfl_down_sync(~0u, all, i);
-    if (REST)
-        sums[0] += __shfl_down_sync(~0u, REST == 1 ? firsts[0] : REST == 2 ? pairs[0] : pairs[0] + firsts[1], LANES);
-#pragma unroll
-    for (int i = 0; i < 3; i++)
-        sums[i + 1] = sums[i] - bin[i] + __shfl_down_sync(~0u, bin[(REST + i) % 4], LANES + (REST + i) / 4);
-}
-
-__device__ __forceinline__ float tm_bound_root(float v)
-{
-    float root;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(v));
-    return root;
-}
-
 __device__ __forceinline__ void tm_bound_store(unsigned address, int v)
 {
     asm volatile("{.reg .b16 low, high; mov.b32 {low, high}, %1; st.shared.u16 [%0], low;}" ::"r"(address), "r"(v) : "memory");
@@ -119,7 +56,6 @@ __device__ __forceinline__ void tm_bound_store(unsigned address, int v)
 template <int BINS>
 struct tm_bound_summer {
     enum { USEFUL = 32 - (BINS + 2) / 4, BIAS = (16 + BINS - 1) / BINS };
-    static constexpr float NO_LIMIT = -0x1p14f; // which no sum exceeds
     static_assert(USEFUL * TM_BOUND_SUM_WARPS > 2 * TM_BOUND_UNITS - 2, "each unit has a lane, as has the one behind the last");
     const tm_bound_block &b;
     const int h, unit;
@@ -196,20 +132,15 @@ struct tm_bound_summer {
         const unsigned turn = step % 2 * TM_BOUND_LIMITS;
 #pragma unroll
         for (int pair = 0; pair < 4; pair++) {
-            /* beyond the map nothing reaches a limit */
             const int64_t left = b.y() + 2 * pair < b.j.map_height ? b.j.map_width - b.x() - 8 * unit : -1;
-            const auto addend_of = [&](float root, bool in_map) { // its low bits are the integer
-                return __float_as_int(__fmaf_ru(fmaxf(root, score.least_root), in_map ? score.minus_factor : 0.0f,
-                                                0x1.8p23f + (in_map ? 1.0f : NO_LIMIT)));
-            };
             const unsigned at = turn + pair * TM_BOUND_LIMITS_ROW;
             if (has_unit) {
 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    tm_bound_store(to + at + i * TM_BOUND_PLANE, addend_of(roots.of[pair][i], left > 0));
+                    tm_bound_store(to + at + i * TM_BOUND_PLANE, score.addend(roots.of[pair][i], left > 0));
             }
             if (is_next)
-                tm_bound_store(to_before + at, addend_of(roots.of[pair][0], left >= 0)); // its last window is the column before
+                tm_bound_store(to_before + at, score.addend(roots.of[pair][0], left >= 0)); // its last window is the column before
         }
     }
 };

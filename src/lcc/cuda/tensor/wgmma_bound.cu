@@ -22,18 +22,9 @@ enum { FIXED = 1024, MOST_BLOCKS = 2 }; // bytes that a block declares; blocks o
 enum { LEAST_WIDTH = 15, MOST_WIDTH = 25, LEAST_HEIGHT = 9, MOST_HEIGHT = 24 };
 enum { MOST_TILES = 1 << 20 }; // whose numbers stand before 12 bits of a pair's place
 enum { COLUMNS = 128, SLOTS = COLUMNS / 8 }; // of B
-/* So often a block looks for another's score at first: while it knows none above 0, and while it knows no good one. Of a good one, which
- * leaves out flat windows, the product with length is GOOD_SUM or more (bound_limits.cuh). */
-enum { MOST_TRIES = 20, FEW_TRIES = 5, GOOD_SUM = 300 };
+/* Of a good score, which leaves out flat windows, the product with length is this or more (bound_score.cuh). */
+enum { GOOD_SUM = 300 };
 enum { MOST_SAMPLED = TM_BOUND_ODD - 32 }; // a column whose windows are in even units
-
-/* The compiler would keep what has been loaded, for which there are no registers. */
-__device__ __forceinline__ unsigned load_again(unsigned address)
-{
-    unsigned v;
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
-    return v;
-}
 
 /* The warps that multiply. */
 struct multiplier {
@@ -108,13 +99,21 @@ struct multiplier {
         if (both) {
 #pragma unroll
             for (int i = 0; i < SLOTS; i++) {
-                const unsigned addends = load_again(address(i));
+                const unsigned addends = tm_bound_load_again(address(i));
                 mask = mask >> 1 | (excess_of(i, addends, 0) + 0x7fff7fff & 0x80008000);
             }
             if (!list.add(b.t - b.first, mask, max(both & 0xffff, both >> 16)))
                 atomicMax(b.j.running_bests, (int)TM_BOUND_GIVEN_UP);
         }
         __syncwarp();
+    }
+
+    /* The pair that a word's lowest bit is of: bit 16 e + i is that of accumulators i and the limit e of a word. */
+    static __device__ __forceinline__ unsigned pair_of(unsigned place, unsigned mask)
+    {
+        const unsigned thread = place % TM_BOUND_LANES, lane = thread % 32, bit = __ffs(mask) - 1;
+        const unsigned unit = 2 * (8 * (bit % 8) + lane % 4 * 2 + bit / 16) + bit / 8 % 2;
+        return tm_bound_pair_number(place / TM_BOUND_LANES, thread / 32, 8 * unit + lane / 4);
     }
 
     /* Scores a pair of the first step, that of the warp's greatest sum, so that there is a score to reach. best: the block's. */
@@ -154,23 +153,6 @@ struct multiplier {
     }
 };
 
-/* By one warp, as all of a block would wait for each other at one slice of the second-level cache: tells other blocks the score of this one's
- * samples, and takes theirs if it is better. good: the order of a good score. */
-__device__ __forceinline__ void exchange(const tm_bound_block &b, int good, int *sampled)
-{
-    tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
-    if (threadIdx.x % 32 == 0) {
-        int order = *sampled;
-        order = max(order, atomicMax(b.j.running_bests, order));
-#pragma unroll
-        for (int i = 0; i < MOST_TRIES && order < (i < FEW_TRIES ? good : 1); i++)
-            order = *(volatile const int *)b.j.running_bests;
-        *sampled = order;
-    }
-    __syncwarp();
-    tm_barrier_arrive(b.barrier(TM_BOUND_KNOWN));
-}
-
 /* The warps that make limits. */
 template <int BINS>
 __device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, int *sampled)
@@ -196,8 +178,11 @@ __device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, int *sa
         if (step) {
             b.wait(TM_BOUND_MADE, step - 1);
         } else {
-            if (!warp)
-                exchange(b, tm_score_order(GOOD_SUM / t.length), sampled);
+            if (!warp) {
+                tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
+                tm_bound_exchange<20>(j.running_bests, tm_score_order(GOOD_SUM / t.length), sampled);
+                tm_barrier_arrive(b.barrier(TM_BOUND_KNOWN));
+            }
             tm_barrier_wait(b.barrier(TM_BOUND_KNOWN), 0);
             order = *sampled;
         }
@@ -225,6 +210,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), other = warp - TM_BOUND_PRODUCT_WARPS;
     tm_bound_block b(j, p, smem, barriers, given_up);
     tm_bound_list &list = *(tm_bound_list *)(smem + shared_bytes(j.height) - sizeof(tm_bound_list));
+    const tm_bound_scorer scorer = {j, b.taps};
+    const auto pair_of = [](unsigned place, unsigned mask) { return multiplier::pair_of(place, mask); };
     tm_tensor_best best = {0, INT_MIN};
 
     tm_early_begin();
@@ -250,75 +237,16 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
         if (other < TM_BOUND_SUM_WARPS) {
             make_limits<BINS>(b, other, &sampled);
         } else {
-            tm_bound_stage(b, [&](int tile) { tm_bound_score_top(b, list, tile, best); });
+            tm_bound_stage(b, [&](int tile) { tm_bound_score_top(b, scorer, pair_of, list, tile, best); });
         }
     }
     __syncthreads();
-    list.list_pairs();
+    list.list_pairs(pair_of);
     __syncthreads();
-    tm_tensor_best of_warp = {0, INT_MIN};
-    if (list.is_whole() && !given_up[0] && !given_up[1]) {
-        tm_bound_score_list(b, list, warp, best);
-        tm_few_offer(best, of_warp);
-        /* of so small a score the rounded template does not even know the sign: a better one as small may have been left out */
-        if (of_warp.order > INT_MIN && !(tm_rounded_least(b.rounded()->angle, tm_score_of_order(of_warp.order)) > 0))
-            of_warp = {0, INT_MIN};
-    } else {
-        of_warp = TM_TENSOR_UNKNOWN;
-    }
+    const tm_tensor_best of_warp = tm_bound_best(b, scorer, list, warp, given_up[0] || given_up[1], b.rounded()->angle, best);
     if (threadIdx.x % 32 == 0)
         bests[warp] = of_warp;
     tm_tensor_write_bests<TM_TENSOR_LCC, true>(j, bests);
-}
-
-/* The sum of the warp's lanes, in each lane. */
-static __device__ int64_t sum_lanes(int64_t value)
-{
-    for (int d = 16; d; d /= 2)
-        value += __shfl_xor_sync(~0u, value, d);
-    return value;
-}
-
-/* The sum of the lanes before this one. */
-static __device__ int64_t sum_before(int64_t value)
-{
-    uint64_t sum = value;
-    for (int d = 1; d < 32; d *= 2)
-        tm_add_lane_before(sum, d);
-    return (int64_t)sum - value;
-}
-
-/* Rounds the template, by one warp: the sums of its deviations from its mean, scaled, are rounded, and a byte is the difference of two of
- * them. The scale is such that no byte exceeds 127, nor any sum S_FT 24 bits: |S_FT| <= length sqrt(V), and V <= n 127.5^2. */
-static __device__ void round_template(const uint8_t *tmpl, int w, int h, int8_t *rounded, tm_bound_template *t)
-{
-    const int n = w * h, each = (n + 31) / 32, first = min((int)(threadIdx.x % 32) * each, n), end = min(first + each, n);
-    int64_t sum = 0, squares = 0, deviations = 0, products = 0, length = 0;
-    unsigned most = 1;
-    for (int i = first; i < end; i++)
-        sum += tmpl[i];
-    sum = sum_lanes(sum);
-    for (int i = first; i < end; i++) {
-        const int d = n * tmpl[i] - (int)sum;
-        most = max(most, (unsigned)abs(d)), squares += (int64_t)d * d, deviations += d;
-    }
-    most = __reduce_max_sync(~0u, most), squares = sum_lanes(squares), deviations = sum_before(deviations);
-    const double scale = fmin(126.0 / most, 0.98 * 0x1p22 / (127.5 * sqrt((double)n * (double)squares)));
-    int64_t before = llrint((double)deviations * scale);
-    for (int i = first; i < end; i++) {
-        const int d = n * tmpl[i] - (int)sum;
-        deviations += d;
-        const int64_t after = llrint((double)deviations * scale);
-        rounded[i] = (int8_t)(after - before);
-        length += (after - before) * (after - before), products += (after - before) * d;
-        before = after;
-    }
-    length = sum_lanes(length), products = sum_lanes(products);
-    if (threadIdx.x)
-        return;
-    /* exact but for the last operations */
-    t->length = __double2float_rd(sqrt((double)length) * (1 - 0x1p-50));
-    t->angle = tm_rounding_of(tm_rounded_sine((double)products * (double)products / ((double)length * (double)squares)));
 }
 
 static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
@@ -326,7 +254,7 @@ static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, int w
     __shared__ int8_t rounded[MOST_WIDTH * MOST_HEIGHT];
     const int bytes = tm_small_blocks_bytes(h), taps = (h + 2) * TM_BOUND_TAPS;
     if (threadIdx.x < 32)
-        round_template(tmpl, w, h, rounded, (tm_bound_template *)(frag + tm_bound_operand_bytes(h)));
+        tm_bound_round<1>([&](int, int i) { return tmpl[i]; }, w * h, rounded, (tm_bound_template *)(frag + tm_bound_operand_bytes(h)));
     for (int i = threadIdx.x; i < taps; i += blockDim.x) {
         const int r = i / TM_BOUND_TAPS - 1, x = i % TM_BOUND_TAPS;
         frag[bytes + i] = r >= 0 && r < h && x < w ? tmpl[r * w + x] : 0;
