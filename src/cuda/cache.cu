@@ -52,7 +52,8 @@ static cudaError_t copy_table(tm_cuda *cuda, tm_group *group)
 
 static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs, size_t count)
 {
-    const size_t n = (size_t)jobs->tmpl->n;
+    const tm_template *first = jobs->tmpl;
+    const size_t n = (size_t)(first->n * first->channels * tm_sample_size(first->type));
 
     group->keys = (tm_template *)malloc(count * sizeof *group->keys);
     group->samples = (uint8_t *)malloc(count * n);
@@ -106,6 +107,17 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *
         !tm_tensor_uses_wide(&cuda->tensor, &job->geometry, tm_job_has_map(job)))
         return cudaSuccess;
     return prepare_wide(cuda, group);
+}
+
+static cudaError_t prepare_bound(tm_cuda *cuda, tm_group *group)
+{
+    const tm_template *t = group->keys;
+    const int bytes = t->channels * (int)tm_sample_size(t->type), width = (int)t->width, height = (int)t->height;
+
+    if (group->fragments)
+        return cudaSuccess;
+    TRY(tm_device_malloc(&group->fragments, tm_tensor_bound_bytes(bytes, width, height)));
+    return tm_tensor_prepare_bound(group->fragments, group->taps, bytes, width, height, cuda->stream);
 }
 
 /* The group of these templates; if there is none, a free one; if none is free, the one that was
@@ -173,7 +185,21 @@ static void count_bytes(tm_cuda *cuda, tm_group *group, int64_t before)
         limit_groups(cuda, group);
 }
 
-static cudaError_t fetch(tm_cuda *cuda, const tm_job *jobs, size_t count, bool all, tm_group **found)
+/* What a group is brought for. */
+typedef enum purpose { ALL_WINDOWS, CERTIFIED, BOUND } purpose;
+
+static cudaError_t prepare(tm_cuda *cuda, tm_group *group, const tm_job *jobs, purpose of)
+{
+    if (of == BOUND)
+        return prepare_bound(cuda, group);
+    if (!jobs->tiling)
+        TRY(prepare_direct(cuda, group, jobs, of == ALL_WINDOWS));
+    if (!group->certified.memory && tm_cuda_certified_takes(cuda, jobs))
+        TRY(tm_certified_prepare(&group->certified, group->keys, group->count, cuda->stream));
+    return cudaSuccess;
+}
+
+static cudaError_t fetch(tm_cuda *cuda, const tm_job *jobs, size_t count, purpose of, tm_group **found)
 {
     tm_group *group = find_group(cuda, jobs, count);
     cudaError_t error = cudaSuccess;
@@ -183,10 +209,8 @@ static cudaError_t fetch(tm_cuda *cuda, const tm_job *jobs, size_t count, bool a
     const int64_t before = cuda->memory.used;
     if (group->count == 0)
         error = load_group(cuda, group, jobs, count);
-    if (error == cudaSuccess && !jobs->tiling)
-        error = prepare_direct(cuda, group, jobs, all);
-    if (error == cudaSuccess && !group->certified.memory && tm_cuda_certified_takes(cuda, jobs))
-        error = tm_certified_prepare(&group->certified, group->keys, count, cuda->stream);
+    if (error == cudaSuccess)
+        error = prepare(cuda, group, jobs, of);
     if (error != cudaSuccess) {
         drop_group(group);
         return error;
@@ -199,12 +223,17 @@ static cudaError_t fetch(tm_cuda *cuda, const tm_job *jobs, size_t count, bool a
 
 cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
 {
-    return fetch(cuda, jobs, count, true, found);
+    return fetch(cuda, jobs, count, ALL_WINDOWS, found);
 }
 
 cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
 {
-    return fetch(cuda, jobs, count, false, found);
+    return fetch(cuda, jobs, count, CERTIFIED, found);
+}
+
+cudaError_t tm_fetch_bound(tm_cuda *cuda, const tm_job *job, tm_group **found)
+{
+    return fetch(cuda, job, 1, BOUND, found);
 }
 
 cudaError_t tm_fetch_wide(tm_cuda *cuda, tm_group *group)

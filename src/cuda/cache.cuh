@@ -40,6 +40,9 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
 /* The same without what only a match of all windows needs: kernels that are never run are not loaded either. */
 cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
 
+/* The same of one template as its pixels are, which tm_tensor_launch_bound takes; its fragments are for that. */
+cudaError_t tm_fetch_bound(tm_cuda *cuda, const tm_job *job, tm_group **found);
+
 /* Brings the form for wide templates of a group of one, unless it has it. */
 cudaError_t tm_fetch_wide(tm_cuda *cuda, tm_group *group);
 

@@ -24,6 +24,7 @@ typedef struct tm_last {
     tm_job job;         /* of any other format; without a template: none */
     tm_candidate *best; /* of that job, device memory */
     tm_peak_job peaks;  /* of the map; without one: none */
+    bool all_windows;   /* of that job: where it is launched again no windows are left out, as too many are left */
 } tm_last;
 
 /* ON_DEVICE comes after each copy in and MATCHED after each launch: the last one counts. */
@@ -45,7 +46,7 @@ struct tm_device {
     tm_buffer certified; /* state, bounds and lists of its launches */
     tm_certified_learned *learned; /* pinned, or NULL */
     bool all_windows;    /* windows were left out, and the best is not known: this time none are */
-    tm_rest leaves_out;  /* of launches without certified search that may leave windows out, whatever their template */
+    tm_rest leaves_out;  /* of launches without certified search that may leave windows out, whatever their template and format */
     tm_device_peaks peaks;
     tm_device_poses poses;
     tm_device_large large;

@@ -2,7 +2,14 @@
 #include "cuda/launch.cuh"
 
 #include "cuda/context.cuh"
+#include "cuda/on_device.cuh"
 #include "integers.h"
+
+bool tm_may_leave_out(tm_cuda *cuda, const tm_job *job)
+{
+    return job->metric == TM_METRIC_LCC && !tm_job_has_map(job) && !tm_is_async(job) && !cuda->all_windows && !cuda->last.all_windows &&
+           tm_rest_is_over(&cuda->leaves_out);
+}
 
 tm_launch tm_launch_of(tm_group *group, tm_metric metric)
 {

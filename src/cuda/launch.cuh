@@ -13,7 +13,7 @@ typedef struct tm_launch {
     tm_metric metric;
     bool by_fft;
     bool certified; /* windows are left out: not to be cut by tm_launch_rows */
-    bool may_leave_out; /* the best of all windows may be TM_TOO_MANY_LEFT */
+    bool may_leave_out; /* the best of all windows may be TM_NO_CANDIDATE, and is not known */
     bool on_tensor_cores; /* until they refuse; the caller may forbid them */
     int64_t plane_rows;   /* that can be read, from job.frame on */
     tm_device_job job;    /* for the group's first template */
@@ -22,6 +22,10 @@ typedef struct tm_launch {
     tm_certified_reaching reaching; /* where certified */
     const tm_job *asked; /* where certified: the group's jobs, while they are matched for the first time, or NULL */
 } tm_launch;
+
+/* Whether the best LCC may be found without a score of each window: not where the result stays on the device, nor in some frames after one in
+ * which too many were left, of which this is counted as one. */
+bool tm_may_leave_out(tm_cuda *cuda, const tm_job *job);
 
 tm_launch tm_launch_of(tm_group *group, tm_metric metric);
 

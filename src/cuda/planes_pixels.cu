@@ -2,7 +2,7 @@
 /* Jobs of RGB of 8 bits or of gray of 16 whose scores are made from the pixels as they came: one small template, no mask. */
 #include "cuda/planes_run.cuh"
 
-/* The job for the rows [first, end) of the map, without what is device memory. */
+/* The job for the rows [first, end) of the map, without what is prepared for it on the device. */
 static tm_tensor_pixels_job job_of(const tm_planes_job *run, int64_t first, int64_t end)
 {
     const tm_job *job = run->job;
@@ -18,6 +18,21 @@ static tm_tensor_pixels_job job_of(const tm_planes_job *run, int64_t first, int6
     return p;
 }
 
+/* The same with the frame's rows, which are there, and what the score needs of the template. */
+static tm_tensor_pixels_job job_in(const tm_planes_job *run, int64_t first, int64_t end)
+{
+    const tm_planes_score *band = &run->band;
+    tm_tensor_pixels_job p = job_of(run, first, end);
+
+    p.frame = tm_raw_rows(run->cuda, &run->job->frame, first, first + p.frame_rows).samples;
+    for (int i = 0; i < band->scorer.channels; i++)
+        p.minus_sum[i] = band->minus_s_t[i];
+    p.n = (int)band->scorer.n;
+    p.variance = band->variance;
+    tm_launch_scratch(run->cuda, &p);
+    return p;
+}
+
 /* Those rows, whose best becomes the next candidate. */
 static cudaError_t launch_pixels(void *context, int64_t first, int64_t end, int64_t)
 {
@@ -25,7 +40,7 @@ static cudaError_t launch_pixels(void *context, int64_t first, int64_t end, int6
     tm_cuda *cuda = run->cuda;
     const tm_template *t = run->job->tmpl;
     const tm_planes_score *band = &run->band;
-    tm_tensor_pixels_job p = job_of(run, first, end);
+    tm_tensor_pixels_job p = job_in(run, first, end);
     tm_group *groups[TM_MAX_PRODUCTS];
 
     TRY(tm_products_fetch(cuda, &run->products, false, groups));
@@ -37,12 +52,6 @@ static cudaError_t launch_pixels(void *context, int64_t first, int64_t end, int6
                 p.plane_fragments[plane] = groups[i]->fragments;
         }
     }
-    p.frame = tm_raw_rows(cuda, &run->job->frame, first, first + p.frame_rows).samples;
-    for (int i = 0; i < band->scorer.channels; i++)
-        p.minus_sum[i] = band->minus_s_t[i];
-    p.n = (int)band->scorer.n;
-    p.variance = band->variance;
-    tm_launch_scratch(cuda, &p);
     if (tm_planes_rounded(run)) {
         p.rounded = band->list;
         p.running_bests = &band->list.found->best;
@@ -74,6 +83,28 @@ static cudaError_t run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candid
     return tm_planes_run_in_registers(run, walk, launch_pixels, best);
 }
 
+/* All rows, where not all windows need be scored. */
+static cudaError_t launch_bound(void *context, int64_t first, int64_t end, int64_t)
+{
+    tm_planes_job *run = (tm_planes_job *)context;
+    tm_tensor_pixels_job p = job_in(run, first, end);
+    tm_group *group;
+
+    TRY(tm_fetch_bound(run->cuda, run->job, &group));
+    p.bound_fragments = group->fragments;
+    p.best = run->band.candidates++;
+    return tm_tensor_launch_bound(&run->cuda->tensor, &p, run->cuda->stream);
+}
+
+/* The kernels of chunks end before the next chunk is there. */
+static bool may_be_bound(const tm_planes_job *run, const tm_walk *walk)
+{
+    const int64_t rows = run->job->geometry.map_height;
+    const tm_tensor_pixels_job whole = job_of(run, 0, rows);
+
+    return tm_walk_end(walk, 0) == rows && tm_tensor_takes_bound(&run->cuda->tensor, &whole) && tm_may_leave_out(run->cuda, run->job);
+}
+
 /* Whether a rounded template saves more than its list takes, as measured on an H100: a row of any template is a product of 25
  * columns. */
 static bool rounding_pays(const tm_job *job)
@@ -85,6 +116,8 @@ cudaError_t tm_planes_run_pixels(tm_planes_job *run, const tm_walk *walk, tm_can
 {
     if (!takes(run))
         return cudaErrorNotSupported;
+    if (may_be_bound(run, walk))
+        return tm_planes_run_in_registers(run, walk, launch_bound, best);
     const cudaError_t error = tm_planes_run_rounded(run, walk, rounding_pays(run->job), run_pixels, best);
     return error == cudaErrorNotSupported ? run_pixels(run, walk, best) : error;
 }

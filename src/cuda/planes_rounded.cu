@@ -2,6 +2,7 @@
 /* Jobs of 16-bit gray whose template is rounded to 8 bits for all windows: see lcc/rounded.h. */
 #include "cuda/on_device.cuh"
 #include "cuda/planes_run.cuh"
+#include "cuda/run.cuh"
 #include "lcc/cuda/planes/limits.h"
 #include "lcc/metrics.h"
 
@@ -74,7 +75,7 @@ static cudaError_t ask(tm_planes_job *run, bool *rests)
     tm_group *groups[TM_MAX_PRODUCTS];
 
     TRY(tm_products_fetch(run->cuda, &run->products, false, groups));
-    if (run->cuda->all_windows)
+    if (run->cuda->all_windows && run->job->scored == TM_TOO_MANY)
         tm_rest_longer(&groups[0]->rest);
     *rests = run->cuda->all_windows || !tm_rest_is_over(&groups[0]->rest);
     return cudaSuccess;

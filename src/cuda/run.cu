@@ -8,12 +8,6 @@
 #include "cuda/planes.cuh"
 #include "integers.h"
 
-/* What scored says until it is known: windows are left out; they were, but too many were left, and
- * best is wrong; or they were in a launch that is not certified search's, and it is wrong or not there. */
-#define LEFT_OUT (-1)
-#define TOO_MANY (-2)
-#define NOT_KNOWN (-3)
-
 static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
 {
     TRY(tm_buffer_fit(&cuda->bests, count * sizeof(tm_candidate)));
@@ -85,6 +79,13 @@ static cudaError_t prepare_peaks(tm_cuda *cuda, const tm_job *job, tm_launch *la
     return cudaSuccess;
 }
 
+/* Where the best was not known, that is not tried again for a while. */
+static void note_not_known(tm_cuda *cuda, const tm_job *jobs)
+{
+    if (jobs->scored == TM_NOT_KNOWN && cuda->leaves_out.frames == 0) // once for all jobs of a call
+        tm_rest_longer(&cuda->leaves_out);
+}
+
 /* The jobs' group, with what they need of it, and whether windows are left out. */
 static cudaError_t fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **group, bool *certified)
 {
@@ -96,20 +97,10 @@ static cudaError_t fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, 
             return cudaSuccess;
     }
     TRY(tm_fetch_group(cuda, jobs, count, group));
-    if (jobs->scored == NOT_KNOWN) {
-        if (cuda->leaves_out.frames == 0) // once for all jobs of a call
-            tm_rest_longer(&cuda->leaves_out);
-    } else if (cuda->all_windows) {
+    note_not_known(cuda, jobs);
+    if (cuda->all_windows && jobs->scored != TM_NOT_KNOWN)
         tm_certified_note_too_many(&(*group)->certified);
-    }
     return cudaSuccess;
-}
-
-/* Whether the best of all windows may be found without a score of each: not where the result stays on the device. */
-static bool may_leave_out(tm_cuda *cuda, const tm_job *jobs, size_t count)
-{
-    return count == 1 && jobs->metric == TM_METRIC_LCC && !tm_job_has_map(jobs) && !tm_is_async(jobs) && !cuda->all_windows &&
-           tm_rest_is_over(&cuda->leaves_out);
 }
 
 /* Runs such a group, whose best candidates go to bests, and with its last chunk the search for
@@ -125,11 +116,11 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
     TRY(fetch_group(cuda, jobs, count, &group, &certified));
     *launch = tm_launch_of(group, jobs->metric);
     launch->certified = certified;
-    launch->may_leave_out = !certified && may_leave_out(cuda, jobs, count);
+    launch->may_leave_out = !certified && count == 1 && tm_may_leave_out(cuda, jobs);
     if (!launch->certified)
         TRY(tm_prepare_map(cuda, jobs));
     for (size_t i = 0; i < count; i++)
-        jobs[i].scored = launch->certified ? LEFT_OUT : g->map_width * g->map_height;
+        jobs[i].scored = launch->certified ? TM_LEFT_OUT : g->map_width * g->map_height;
     launch->plane_rows = cuda->plain.copy.layout.rows;
     (tm_device_windows &)launch->job = tm_windows_of(g);
     launch->job.frame = (const uint8_t *)cuda->plain.memory.data;
@@ -157,7 +148,7 @@ static void merge_certified(tm_job *jobs, size_t count, const tm_candidate *best
 
     for (size_t i = 0; i < count; i++) {
         jobs[i].best = bests[i];
-        jobs[i].scored = counts[i].too_many ? TOO_MANY : counts[i].scored;
+        jobs[i].scored = counts[i].too_many ? TM_TOO_MANY : counts[i].scored;
     }
 }
 
@@ -175,10 +166,10 @@ static cudaError_t note_left(tm_cuda *cuda, const tm_job *jobs, size_t count, co
     return cudaSuccess;
 }
 
-static bool is_known(const tm_candidate *best)
+static bool is_none(const tm_candidate *best)
 {
-    const tm_candidate too_many = TM_TOO_MANY_LEFT, none = TM_NO_CANDIDATE;
-    return best->value != too_many.value && best->value != none.value;
+    const tm_candidate none = TM_NO_CANDIDATE;
+    return best->value == none.value;
 }
 
 /* Sets the jobs' best from those candidates. A chunk's positions count from its own first row. */
@@ -192,8 +183,8 @@ static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const t
     for (int64_t y = 0; y < g->map_height; y = tm_walk_end(&walk, y)) {
         for (size_t i = 0; i < count; i++) {
             tm_candidate best = *bests++;
-            if (!is_known(&best))
-                jobs[i].scored = NOT_KNOWN;
+            if (is_none(&best))
+                jobs[i].scored = TM_NOT_KNOWN;
             else
                 best.position += y * g->map_width;
             if (tm_candidate_beats(best, jobs[i].best))
@@ -209,7 +200,12 @@ static void merge_others(tm_job *jobs, size_t count, const tm_candidate *bests)
 
     for (size_t i = 0; i < count; i++) {
         jobs[i].best = bests[i];
-        jobs[i].scored = bests[i].value == too_many.value ? TOO_MANY : jobs[i].geometry.map_width * jobs[i].geometry.map_height;
+        if (is_none(&bests[i]))
+            jobs[i].scored = TM_NOT_KNOWN;
+        else if (bests[i].value == too_many.value)
+            jobs[i].scored = TM_TOO_MANY;
+        else
+            jobs[i].scored = jobs[i].geometry.map_width * jobs[i].geometry.map_height;
     }
 }
 
@@ -231,6 +227,7 @@ static cudaError_t run_other(tm_cuda *cuda, const tm_job *job, tm_candidate *bes
 {
     const tm_walk walk = tm_walk_of(cuda, job);
 
+    note_not_known(cuda, job);
     TRY(tm_prepare_map(cuda, job));
     if (tm_job_is_f32(job))
         TRY(tm_f32_bring_taps(cuda, job));
@@ -317,7 +314,7 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
     const tm_candidate *found = cuda->pinned_bests;
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
-        if (jobs[i].scored == LEFT_OUT) {
+        if (jobs[i].scored == TM_LEFT_OUT) {
             merge_certified(jobs + i, size, found);
             TRY(note_left(cuda, jobs + i, size, found));
         } else if (tm_job_is_plain(&jobs[i]))
@@ -332,7 +329,7 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
 static bool has_too_many(const tm_job *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (jobs[i].scored == TOO_MANY || jobs[i].scored == NOT_KNOWN)
+        if (jobs[i].scored == TM_TOO_MANY || jobs[i].scored == TM_NOT_KNOWN)
             return true;
     }
     return false;
@@ -379,21 +376,26 @@ static cudaError_t launch_again(tm_cuda *cuda, tm_last *last)
 }
 
 /* Whether a launch of all rows may leave windows out has not been seen where the frame came in chunks: so it is tried. */
-static cudaError_t try_to_leave_out(tm_cuda *cuda, tm_launch *launch)
+static cudaError_t try_to_leave_out(tm_cuda *cuda, tm_last *last)
 {
+    const tm_launch *launch = &last->launch;
     tm_candidate best;
-    TRY(tm_launch_start(cuda, launch));
-    TRY_CUDA(cudaMemcpyAsync(&best, launch->job.best, sizeof best, cudaMemcpyDeviceToHost, cuda->stream));
+
+    last->all_windows = cuda->leaves_out.frames > 0;
+    if (launch->group ? !launch->tensor.may_leave_out : last->all_windows)
+        return cudaSuccess;
+    TRY(launch_again(cuda, last));
+    TRY_CUDA(cudaMemcpyAsync(&best, launch->group ? launch->job.best : last->best, sizeof best, cudaMemcpyDeviceToHost, cuda->stream));
     TRY_CUDA(cudaStreamSynchronize(cuda->stream));
-    launch->tensor.may_leave_out = is_known(&best);
+    last->all_windows = is_none(&best);
+    last->launch.tensor.may_leave_out = !last->all_windows;
     return cudaSuccess;
 }
 
 cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)
 {
     cuda->tensor_dirty = true; /* until all launches have ended well */
-    if (cuda->last.launch.group && cuda->last.launch.tensor.may_leave_out)
-        TRY(try_to_leave_out(cuda, &cuda->last.launch));
+    TRY(try_to_leave_out(cuda, &cuda->last));
     for (int i = 0; i < samples; i++) {
         float elapsed;
         TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));

@@ -6,6 +6,12 @@
 #include "cuda/plugin.h"
 #include "lcc/cuda/memory.cuh"
 
+/* What scored says until it is known: windows are left out; they were, but too many were left, and
+ * best is wrong; or they were by tm_may_leave_out, and it is wrong or not there. */
+#define TM_LEFT_OUT (-1)
+#define TM_TOO_MANY (-2)
+#define TM_NOT_KNOWN (-3)
+
 /* Runs the jobs: writes each one's best, map and peaks. */
 cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count);
 

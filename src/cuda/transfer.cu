@@ -146,14 +146,14 @@ static cudaError_t prepare_plain(tm_cuda *cuda, tm_device_frame *frame, const tm
     return TM_CALL(cudaMemsetAsync(frame->memory.data, 0, size, cuda->in));
 }
 
-/* All samples of the slice, then its mask. New memory is cleared: whole words are read, of which some end behind the last row
- * that is there (lcc/cuda/tensor/pixel_rows.cuh). */
+/* All samples of the slice, then its mask. New memory is cleared: whole words and 16 bytes at once are read, of which some end behind the
+ * last row that is there (lcc/cuda/tensor/pixel_rows.cuh, bound_pixels.cuh). */
 static cudaError_t prepare_raw(tm_cuda *cuda, tm_device_frame *frame, const tm_image *image)
 {
     const int64_t mask = image->mask ? image->width : 0;
     const size_t before = frame->memory.size;
 
-    TRY(tm_buffer_fit(&frame->memory, (size_t)(ceil_div((tm_image_row_bytes(image) + mask) * image->height, 4) * 4)));
+    TRY(tm_buffer_fit(&frame->memory, (size_t)(ceil_div((tm_image_row_bytes(image) + mask) * image->height, 16) * 16)));
     if (frame->memory.size != before)
         TRY_CUDA(cudaMemsetAsync(frame->memory.data, 0, frame->memory.size, cuda->in));
     /* kernels of another template may still read its slice of the frame */

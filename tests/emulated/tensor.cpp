@@ -99,6 +99,26 @@ cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *, const tm_tensor_pi
     return cudaErrorNotSupported;
 }
 
+bool tm_tensor_takes_bound(const tm_tensor_device *, const tm_tensor_pixels_job *)
+{
+    return false;
+}
+
+size_t tm_tensor_bound_bytes(int, int, int)
+{
+    return 0;
+}
+
+cudaError_t tm_tensor_prepare_bound(void *, const uint8_t *, int, int, int, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t tm_tensor_launch_bound(const tm_tensor_device *, const tm_tensor_pixels_job *, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
 cudaError_t tm_tensor_reset(const tm_tensor_device *, cudaStream_t)
 {
     return cudaErrorNotSupported;

@@ -75,11 +75,10 @@ static void wide_planes(void)
 }
 
 /* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel; 0: of 8 bits without a mask.
- * sizes: map width, map height, template width, template height. */
-static void best_of(int bytes, tm_domain domain, const int64_t sizes[4])
+ * sizes: map width, map height, template width, template height. content: the frame's. */
+static void best_in(picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
 {
     const tm_sample_type type = bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
-    const picture_content content = picture_random_content();
     const int channels = bytes == 3 ? 3 : 1;
     const int64_t w = sizes[2], h = sizes[3];
     kind_problem p = {.metric = TM_METRIC_LCC, .domain = domain};
@@ -94,6 +93,11 @@ static void best_of(int bytes, tm_domain domain, const int64_t sizes[4])
              (long long)p.frame.width, (long long)p.frame.height, picture_content_names[content], (long long)w, (long long)h);
     kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
     kind_free(&p);
+}
+
+static void best_of(int bytes, tm_domain domain, const int64_t sizes[4])
+{
+    best_in(picture_random_content(), bytes, domain, sizes);
 }
 
 /* They are scored from pixels as they lie. A row's bytes are a multiple of four or not; sizes around the tiles of 512 x 8
@@ -132,6 +136,29 @@ static void pixels(void)
         }
     }
     printf("# %d cases, 0 differ\n", cases + 4 * few + chunked);
+}
+
+/* Templates of all sizes whose windows a GPU bounds, instead of scoring all, in frames of noise, where it scores few. Maps around the edges of
+ * tiles of 512 x 16, some of so many that blocks go down several of them and from one column to the next. */
+static void pixels_bounded(void)
+{
+    static const int64_t sizes[][4] = {
+        {1, 1, 21, 21},     {8, 1, 25, 24},     {9, 2, 15, 9},    {1, 17, 20, 20},     {511, 15, 16, 10},   {512, 16, 15, 9},  {513, 17, 17, 24},
+        {519, 33, 18, 11},  {520, 31, 19, 23},  {1024, 49, 22, 13}, {1025, 41, 23, 22}, {3000, 65, 24, 14}, {4032, 3, 21, 17}, {513, 3300, 16, 9},
+        {2050, 1301, 25, 10}, {120000, 9, 16, 10},
+    };
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const int cases = (int)check_cases(2 * SIZES + 11 * 16), first = (int)check_random_in(0, cases - 1);
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = first; i < first + cases; i++) {
+        const int64_t *size = sizes[i / 7 % SIZES], w = 15 + i % 11, h = 9 + i / 11 % 16;
+        const int64_t random[] = {check_random_in(1, 1200), check_random_in(1, 80), w, h};
+        best_in(PICTURE_NOISE, i % 2 ? 2 : 3, TM_DOMAIN_VALID, i % 7 ? random : size);
+    }
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %d cases, 0 differ\n", cases);
 }
 
 /* All sums under a mask are products, made by wgmma where both fit: template and mask together up to 25 rows, by themselves with 26. Sizes around the
@@ -237,6 +264,7 @@ int main(int argc, char **argv)
         TEST(wide_windows),
         TEST(wide_planes),
         TEST(pixels),
+        TEST(pixels_bounded),
         TEST(small_masked),
         TEST(wide_masked),
         TEST(wide_rgb),

@@ -309,8 +309,8 @@ __device__ __forceinline__ bool tm_tensor_beats(int64_t ao, int64_t ap, int64_t 
 #define TM_TENSOR_UNKNOWN {INT64_MAX, INT_MAX}
 
 /* Writes the block's best of each template, of the bests of its warps. The last block that does so
- * writes the launch's, and leaves the scratch as it was before. SOME: not all windows were scored; if a block's best is not known, the
- * launch's is TM_TOO_MANY_LEFT, and if no score is above 0, TM_NO_CANDIDATE. */
+ * writes the launch's, and leaves the scratch as it was before. SOME: not all windows were scored; if a block's best is not known, or
+ * no score is above 0, the launch's is TM_NO_CANDIDATE. */
 template <tm_tensor_outcome OUTCOME, bool SOME = false>
 __device__ __forceinline__ void tm_tensor_write_bests(const tm_tensor_job &j,
                                                       const tm_tensor_best *best)
@@ -369,9 +369,7 @@ __device__ __forceinline__ void tm_tensor_write_bests(const tm_tensor_job &j,
         }
         if (threadIdx.x % lanes == 0 && first + (int)threadIdx.x / lanes < j.count) {
             part.value += OUTCOME == TM_TENSOR_SUMS ? TM_TENSOR_UNSIGNED : 0;
-            if (SOME && part.value == INT_MAX)
-                part = TM_TOO_MANY_LEFT;
-            else if (SOME && part.value <= 0)
+            if (SOME && (part.value == INT_MAX || part.value <= 0))
                 part = TM_NO_CANDIDATE;
             j.best[k] = part;
             j.running_bests[k] = INT_MIN;

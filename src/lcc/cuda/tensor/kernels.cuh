@@ -102,6 +102,12 @@ size_t tm_bound_fragment_bytes(int width, int height);
 cudaError_t tm_bound_prepare(void *fragments, const uint8_t *taps, int width, int height, cudaStream_t stream);
 cudaError_t tm_bound_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream);
 
+/* wgmma_bound_pixels.cu: likewise of RGB or of 16 bits, whose template lies in taps as it is. bytes: of a pixel, 3 or 2. */
+size_t tm_bound_pixels_bytes(int bytes, int width, int height);
+cudaError_t tm_bound_pixels_prepare(void *fragments, const uint8_t *taps, int bytes, int width, int height, cudaStream_t stream);
+bool tm_bound_pixels_takes(const tm_tensor_device *device, const tm_tensor_pixels_job &j);
+cudaError_t tm_bound_pixels_launch(const tm_tensor_device *device, const tm_tensor_pixels_job &j, cudaStream_t stream);
+
 /* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. map: whether the job, whose map
  * may not be set yet, has one. */
 size_t tm_wide_fragment_bytes(int width, int height);

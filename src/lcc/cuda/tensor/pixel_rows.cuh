@@ -10,6 +10,7 @@
 #define TM_TENSOR_TILE_WIDTH 512
 #define TM_TENSOR_TILE_HEIGHT 8
 #define TM_TENSOR_WARPGROUPS 2
+#include "lcc/cuda/tensor/pixel_units.cuh"
 #include "lcc/cuda/tensor/plane_rows.cuh"
 
 /* What depends on the bytes of a pixel. */
@@ -68,8 +69,8 @@ __device__ __forceinline__ void tm_pixels_pass_turn()
 template <int BYTES>
 struct tm_pixels_group {
     typedef tm_pixels<BYTES> P;
-    enum { OF_THREAD = (8 * P::UNITS + TM_PLANES_THREADS - 1) / TM_PLANES_THREADS, WORDS = 2 * BYTES };
-    uint32_t word[OF_THREAD][WORDS + 1];
+    enum { OF_THREAD = (8 * P::UNITS + TM_PLANES_THREADS - 1) / TM_PLANES_THREADS, WORDS = tm_pixel_unit<BYTES>::WORDS };
+    tm_pixel_unit<BYTES> units[OF_THREAD];
     unsigned part, pitch; // at which byte of a word the first row begins; the frame's
 
     /* Begins to load the rows from row y on, from column x on. Behind the last row all is 0. Whole words are read, of which the
@@ -96,7 +97,7 @@ struct tm_pixels_group {
             const bool in = (i + 1) * TM_PLANES_THREADS <= 8 * P::UNITS || row < 8;
 #pragma unroll
             for (int w = 0; w <= WORDS; w++)
-                word[i][w] = in && (w < WORDS || odd) && (!NEAR_END || (int)(offset - odd) + 4 * w < left) ? __ldg(from + w) : 0;
+                units[i].word[w] = in && (w < WORDS || odd) && (!NEAR_END || (int)(offset - odd) + 4 * w < left) ? __ldg(from + w) : 0;
         }
     }
 
@@ -108,20 +109,7 @@ struct tm_pixels_group {
                            unit = index - row * P::UNITS, shift = 8 * ((part + row * pitch) & 3);
             if ((i + 1) * TM_PLANES_THREADS > 8 * P::UNITS && row >= 8)
                 continue;
-            uint32_t of[BYTES][2];
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                uint32_t v[3] = {};
-#pragma unroll
-                for (int w = 0; w < BYTES; w++)
-                    v[w] = __funnelshift_r(word[i][half * BYTES + w], word[i][half * BYTES + w + 1], shift);
-                of[0][half] = BYTES == 3 ? __byte_perm(__byte_perm(v[0], v[1], 0x0630), v[2], 0x5210) : __byte_perm(v[0], v[1], 0x6420);
-                of[1][half] = BYTES == 3 ? __byte_perm(__byte_perm(v[0], v[1], 0x0741), v[2], 0x6210) : __byte_perm(v[0], v[1], 0x7531);
-                of[BYTES - 1][half] = BYTES == 3 ? __byte_perm(__byte_perm(v[0], v[1], 0x0052), v[2], 0x7410) : of[BYTES - 1][half];
-            }
-#pragma unroll
-            for (int plane = 0; plane < BYTES; plane++)
-                tm_store8(group + row * P::ROW_BYTES + plane * P::COLUMNS + 8 * unit, make_uint2(of[plane][0], of[plane][1]));
+            units[i].template store<BYTES>(group + row * P::ROW_BYTES + 8 * unit, P::COLUMNS, shift);
         }
     }
 };

@@ -276,3 +276,31 @@ cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_ten
     }
     return cudaErrorNotSupported;
 }
+
+bool tm_tensor_takes_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job)
+{
+    if constexpr (built_with_wgmma)
+        return can_use_wgmma(device) && tm_bound_pixels_takes(device, *job);
+    return false;
+}
+
+size_t tm_tensor_bound_bytes(int bytes, int width, int height)
+{
+    if constexpr (built_with_wgmma)
+        return tm_bound_pixels_bytes(bytes, width, height);
+    return 0;
+}
+
+cudaError_t tm_tensor_prepare_bound(void *fragments, const uint8_t *taps, int bytes, int width, int height, cudaStream_t stream)
+{
+    if constexpr (built_with_wgmma)
+        return tm_bound_pixels_prepare(fragments, taps, bytes, width, height, stream);
+    return cudaErrorNotSupported;
+}
+
+cudaError_t tm_tensor_launch_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream)
+{
+    if constexpr (built_with_wgmma)
+        return tm_bound_pixels_launch(device, *job, stream);
+    return cudaErrorNotSupported;
+}

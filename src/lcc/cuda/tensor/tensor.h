@@ -8,6 +8,7 @@
  *     mma_steps.cu    products of several planes with templates, added up: 8.0
  *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
  *     wgmma_bound.cu  the best match of such a template, where not all windows need be scored, likewise
+ *     wgmma_bound_pixels.cu likewise of RGB or of 16 bits
  *     wgmma_planes.cu products as of mma_steps.cu, of templates of that size, likewise
  *     wgmma_masked.cu one such template with a mask, likewise
  *     wgmma_pixels.cu one such template of RGB or of 16 bits, likewise
@@ -102,9 +103,9 @@ typedef struct tm_tensor_job : tm_device_windows {
     tm_tensor_list list; /* tm_tensor_launch_listed */
     uint32_t *partial;      /* where tm_tensor_partial_bytes: memory for these, or NULL */
     int64_t partial_stride; /* set by the launch */
-    bool may_leave_out;          /* LCC of one template without a map: the best may be TM_TOO_MANY_LEFT, or
-                                  * TM_NO_CANDIDATE, which is worse than any that is known */
-    const void *bound_fragments; /* set by the launch */
+    bool may_leave_out;          /* LCC of one template without a map: the best may be TM_NO_CANDIDATE, which is worse than any
+                                  * that is known */
+    const void *bound_fragments; /* of gray of 8 bits set by the launch */
     const tm_tensor_masked *masked; /* LCC of templates with a common mask, where tm_tensor_shares_mask; or NULL */
 } tm_tensor_job;
 
@@ -197,6 +198,13 @@ cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_ten
 /* Whether that job, whose pointers may not be set yet, takes less time so than by planes. */
 bool tm_tensor_takes_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job);
 cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream);
+
+/* The same where not all windows need be scored: the best may be TM_NO_CANDIDATE, and is not known. The fragments, bound_fragments alone, are
+ * made of the template as it lies in device memory, whose pixels have so many bytes. */
+bool tm_tensor_takes_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job);
+size_t tm_tensor_bound_bytes(int bytes, int width, int height);
+cudaError_t tm_tensor_prepare_bound(void *fragments, const uint8_t *taps, int bytes, int width, int height, cudaStream_t stream);
+cudaError_t tm_tensor_launch_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream);
 
 /* Whether these steps, whose fragments may not be set yet, take less time by wgmma_tall_planes.cu, which makes
  * them where they have their forms for wide templates. */

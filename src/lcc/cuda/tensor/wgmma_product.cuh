@@ -80,6 +80,17 @@ __device__ __forceinline__ void tm_wgmma(int (&d)[8][4], const unsigned (&a)[4],
                  : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(more));
 }
+
+/* Likewise d += A B, where B's bytes have a sign. */
+__device__ __forceinline__ void tm_wgmma_add_signed(int (&d)[8][4], const unsigned (&a)[4], unsigned b)
+{
+    asm volatile("{.reg .pred p; .reg .b64 b; setp.eq.u32 p, 0, 0; mov.b64 b, {%36, 16}; "
+                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, %35}, b, p;}"
+                 : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b));
+}
 #undef R4
 
 /* What this thread has stored in shared memory is seen by products of threads that it tells afterwards. */
@@ -99,10 +110,20 @@ __device__ __forceinline__ void tm_wgmma_end()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/* Waits for the products of all groups. */
+/* Waits for the products of all groups but the last ones. */
+template <int LAST = 0>
 __device__ __forceinline__ void tm_wgmma_wait()
 {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LAST) : "memory");
+}
+
+/* d = 0, here and nowhere later, as it would be set while products are made. */
+template <int N>
+__device__ __forceinline__ void tm_wgmma_clear(int (&d)[N][4])
+{
+#pragma unroll
+    for (int i = 0; i < 4 * N; i++)
+        asm volatile("mov.b32 %0, 0;" : "=r"(d[i / 4][i & 3]));
 }
 
 /* No use of d moves up beyond this. */
