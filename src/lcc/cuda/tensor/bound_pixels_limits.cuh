@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /* For wgmma_bound_pixels.cu: limits, of which bound_score.cuh says what they are.
  *
- * Of gray of 16 bits, F = 256 H + L, the rounded template meets H alone. Its sum with L is at most length times the root of L's squared
- * deviations from any value, 127.5 sqrt(n), and the root of F's V is at least that of H's, 256 times, less that of L's, 127.5 sqrt(n_V). So with
+ * Of gray of 16 bits, F = 256 H + L, the rounded template meets H alone. L lies within 127.5 of 127.5: so the template's sum with it is at
+ * most 127.5 length sqrt(n), and the root of a window's V at least 256 times that of its core's H less 127.5 sqrt(n_V), and at least 0. With
  * c = 127.5 / 256
  *
- *     score reached  implies  sum with H >= length f (sqrt(V of H) - c sqrt(n_V) - c sqrt(n) / f).
+ *     score reached  implies  sum with H >= length (f max(0, sqrt(V of H) - c sqrt(n_V)) - c sqrt(n)),
+ *
+ * which may be less than 0. As length sqrt(n) is at most 32,400, the last term takes at most 64 off v.
  */
 #ifndef TMATCH_LCC_CUDA_TENSOR_BOUND_PIXELS_LIMITS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_BOUND_PIXELS_LIMITS_CUH
 #include "lcc/cuda/tensor/bound_pixels.cuh"
 #include "lcc/cuda/tensor/bound_score.cuh"
 
-/* A score to reach: see tm_bound_score. Of 16 bits a flat H says nothing. */
+/* A score to reach: see tm_bound_score. Of 16 bits a flat H says nothing of a window. */
 template <int BYTES, int BINS>
 struct tm_bound_pixels_score : tm_bound_score {
-    float less; // is taken off the roots
+    float less, slack; // are taken off the roots, and off v
 
-    __device__ __forceinline__ tm_bound_pixels_score(const tm_bound_template &t, int order, int w, int h) : tm_bound_score(t, order), less(0)
+    __device__ __forceinline__ tm_bound_pixels_score(const tm_bound_template &t, int order, int w, int h)
+        : tm_bound_score(t, order), less(0), slack(0)
     {
         if (BYTES == 2) {
             const float c = 127.5f / 256 * (float)(1 + 0x1p-19);
-            less = c * (sqrtf((float)(2 * BINS * (h - 1))) - sqrtf((float)(w * h)) * t.length / 256 / minus_factor);
+            less = c * sqrtf((float)(2 * BINS * (h - 1)));
+            slack = ceilf(c / 256 * t.length * (float)(1 + 0x1p-19) * sqrtf((float)(w * h))); // length is rounded down
             least_root = 0;
         }
     }
 
     __device__ __forceinline__ int addend(float root, bool in_map) const
     {
-        return tm_bound_score::addend(BYTES == 3 ? root : __fmaf_rn(root, 1 - 0x1p-20f, -less), in_map);
+        return BYTES == 3 ? tm_bound_score::addend(root, in_map)
+                          : tm_bound_score::addend(__fmaf_rn(root, 1 - 0x1p-20f, -less), in_map, slack);
     }
 };
 

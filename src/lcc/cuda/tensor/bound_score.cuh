@@ -37,11 +37,11 @@ struct tm_bound_score {
         least_root = factor >= 258.0f / 256 ? 1.5f / factor : 0.0f;
     }
 
-    /* An addend, in the low bits of an integer. Outside the map nothing reaches a limit. */
-    __device__ __forceinline__ int addend(float root, bool in_map) const
+    /* An addend, in the low bits of an integer. Outside the map nothing reaches a limit. slack: a whole number that v is less by. */
+    __device__ __forceinline__ int addend(float root, bool in_map, float slack = 0) const
     {
         const float NO_LIMIT = -0x1p14f; // which no sum exceeds
-        return __float_as_int(__fmaf_ru(fmaxf(root, least_root), in_map ? minus_factor : 0.0f, 0x1.8p23f + (in_map ? 1.0f : NO_LIMIT)));
+        return __float_as_int(__fmaf_ru(fmaxf(root, least_root), in_map ? minus_factor : 0.0f, 0x1.8p23f + (in_map ? 1.0f + slack : NO_LIMIT)));
     }
 };
 

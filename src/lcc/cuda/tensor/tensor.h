@@ -199,8 +199,9 @@ cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_ten
 bool tm_tensor_takes_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job);
 cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream);
 
-/* The same where not all windows need be scored: the best may be TM_NO_CANDIDATE, and is not known. The fragments, bound_fragments alone, are
- * made of the template as it lies in device memory, whose pixels have so many bytes. */
+/* The same where not all windows need be scored: the best may be TM_NO_CANDIDATE, and is not known. The frame begins at a multiple of 16 bytes,
+ * and as many as make one can be read behind it. The fragments, bound_fragments alone, are made of the template as it lies in device memory,
+ * whose pixels have so many bytes. */
 bool tm_tensor_takes_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job);
 size_t tm_tensor_bound_bytes(int bytes, int width, int height);
 cudaError_t tm_tensor_prepare_bound(void *fragments, const uint8_t *taps, int bytes, int width, int height, cudaStream_t stream);
