@@ -25,6 +25,11 @@ const int kinds[] = {1};
 #endif
 const int KINDS = sizeof kinds / sizeof *kinds;
 
+int random_kind()
+{
+    return kinds[check_random_in(0, KINDS - 1)];
+}
+
 /* Memory that begins at a multiple of 256 bytes. */
 struct memory {
     std::vector<uint8_t> bytes;
@@ -199,14 +204,14 @@ struct tally {
     void check() const { printf("# %d of %d known\n", known, all); CHECK(4 * known >= 3 * all); }
 };
 
-void noise_of(int bytes)
+void noise()
 {
     static const int sizes[][5] = {{1, 1, 21, 21, 1},     {8, 1, 25, 24, 1},    {9, 2, 15, 9, 2},     {1008, 8, 15, 9, 1},  {1009, 9, 17, 24, 1},
                                    {1015, 17, 18, 11, 2}, {2016, 16, 22, 13, 1}, {2017, 1, 23, 22, 1}, {3100, 3, 24, 14, 1}, {3100, 9, 16, 10, 1},
                                    {40, 200, 20, 20, 1},  {1010, 90, 19, 12, 3}, {605, 64, 21, 21, 1},   {3100, 8, 21, 19, 1},   {5100, 7, 18, 9, 1},  {1600, 40, 25, 15, 2}};
     tally tally;
     for (const auto &s : sizes) {
-        problem p(bytes, s[2], s[3], s[0], s[1]);
+        problem p(random_kind(), s[2], s[3], s[0], s[1]);
         p.draw(NOISE);
         p.cut(false, 0);
         const bool is_known = compare(p, s[4]);
@@ -214,12 +219,6 @@ void noise_of(int bytes)
             tally.count(is_known);
     }
     tally.check();
-}
-
-void noise()
-{
-    for (const int bytes : kinds)
-        noise_of(bytes);
 }
 
 void random_cases()
@@ -253,24 +252,18 @@ void given_up()
 }
 
 /* The first and the last windows of a map whose last unit of 8 columns has 1 to 8 windows. */
-void edges_of(int bytes)
+void edges()
 {
     tally tally;
     for (const int map_width : {8, 17, 250, 512, 520, 1000, 1007, 1008, 1016, 2016})
         for (const int map_height : {7, 8, 10})
             for (const bool last : {false, true}) {
-                problem p(bytes, (int)check_random_in(15, 25), (int)check_random_in(9, 24), map_width, map_height);
+                problem p(random_kind(), (int)check_random_in(15, 25), (int)check_random_in(9, 24), map_width, map_height);
                 p.draw(NOISE);
                 p.cut_at(last ? map_width - 1 : 0, last ? map_height - 1 : 0, 0);
                 tally.count(compare(p, 1));
             }
     tally.check();
-}
-
-void edges()
-{
-    for (const int bytes : kinds)
-        edges_of(bytes);
 }
 
 /* Copies of a template whose contrast lies in its middle: all cores that a copy's window may be bounded by have all of it, so that a limit
