@@ -80,6 +80,33 @@ struct tm_bound_list {
     }
 };
 
+/* Lists those of a lane's pairs that may reach the score: of 16 words of limits, at address(i). excess_of(i, limits, excess) is the greatest of
+ * excess and what the pairs' sums are above the word's two limits. Bit 16 e + i of the mask is that of word i and its limit e. */
+template <typename A, typename F>
+__device__ __forceinline__ void tm_bound_compare(tm_bound_list &list, int tile, int *running_best, A address, F excess_of)
+{
+    unsigned excess[2] = {0, 0}, mask = 0;
+#pragma unroll
+    for (int first = 0; first < 16; first += 8) {
+        unsigned addends[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            addends[i] = tm_load4(address(first + i));
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            excess[i % 2] = excess_of(first + i, addends[i], excess[i % 2]);
+    }
+    const unsigned both = __vmaxs2(excess[0], excess[1]);
+    if (both) {
+#pragma unroll
+        for (int i = 0; i < 16; i++)
+            mask = mask >> 1 | (excess_of(i, tm_bound_load_again(address(i)), 0) + 0x7fff7fff & 0x80008000);
+        if (!list.add(tile, mask, max(both & 0xffff, both >> 16)))
+            atomicMax(running_best, (int)TM_BOUND_GIVEN_UP);
+    }
+    __syncwarp();
+}
+
 /* Where a pair lies: a few are not in the map. */
 struct tm_bound_pair {
     int64_t x, y;

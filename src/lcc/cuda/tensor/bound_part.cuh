@@ -5,6 +5,15 @@
 #include "lcc/cuda/tensor/barriers.cuh"
 #include "lcc/cuda/tensor/ring.cuh"
 
+/* Templates whose windows are bounded. */
+enum { TM_BOUND_LEAST_WIDTH = 15, TM_BOUND_MOST_WIDTH = 25, TM_BOUND_LEAST_HEIGHT = 9, TM_BOUND_MOST_HEIGHT = 24 };
+
+static inline bool tm_bound_has_size(int width, int height)
+{
+    return width >= TM_BOUND_LEAST_WIDTH && width <= TM_BOUND_MOST_WIDTH && height >= TM_BOUND_LEAST_HEIGHT && height <= TM_BOUND_MOST_HEIGHT;
+}
+
+enum { TM_BOUND_MOST_TILES = 1 << 20 }; // whose numbers stand before 12 bits of a pair's place
 enum { TM_BOUND_START = 1 }; // so many steps' time takes the start of a column of tiles
 
 /* What the launch's running best is where a block has listed more than it scores. */

@@ -25,6 +25,9 @@
 #define TMATCH_LCC_CUDA_TENSOR_BOUND_SCORE_CUH
 #include "lcc/cuda/tensor/bound_template.cuh"
 
+/* A score is good where its product with length is this or more: it leaves out flat windows. */
+enum { TM_BOUND_GOOD_SUM = 300 };
+
 /* A score to reach: v = factor * sqrt(V), where the root is taken for least_root at least. */
 struct tm_bound_score {
     float minus_factor, least_root;

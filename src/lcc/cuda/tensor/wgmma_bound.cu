@@ -19,11 +19,7 @@
 #include "lcc/cuda/tensor/bound_windows.cuh"
 
 enum { FIXED = 1024, MOST_BLOCKS = 2 }; // bytes that a block declares; blocks on a multiprocessor
-enum { LEAST_WIDTH = 15, MOST_WIDTH = 25, LEAST_HEIGHT = 9, MOST_HEIGHT = 24 };
-enum { MOST_TILES = 1 << 20 }; // whose numbers stand before 12 bits of a pair's place
 enum { COLUMNS = 128, SLOTS = COLUMNS / 8 }; // of B
-/* Of a good score, which leaves out flat windows, the product with length is this or more (bound_score.cuh). */
-enum { GOOD_SUM = 300 };
 enum { MOST_SAMPLED = TM_BOUND_ODD - 32 }; // a column whose windows are in even units
 
 /* The warps that multiply. */
@@ -84,31 +80,10 @@ struct multiplier {
             excess = __viaddmax_s16x2(__byte_perm(acc[i][0], acc[i][1], 0x6521), addends, excess);
             return __viaddmax_s16x2(__byte_perm(acc[i][2], acc[i][3], 0x6521), addends, excess);
         };
-        unsigned excess[2] = {0, 0}, mask = 0;
-#pragma unroll
-        for (int first = 0; first < SLOTS; first += 8) {
-            unsigned addends[8];
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                addends[i] = tm_load4(address(first + i));
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                excess[i % 2] = excess_of(first + i, addends[i], excess[i % 2]);
-        }
-        const unsigned both = __vmaxs2(excess[0], excess[1]);
-        if (both) {
-#pragma unroll
-            for (int i = 0; i < SLOTS; i++) {
-                const unsigned addends = tm_bound_load_again(address(i));
-                mask = mask >> 1 | (excess_of(i, addends, 0) + 0x7fff7fff & 0x80008000);
-            }
-            if (!list.add(b.t - b.first, mask, max(both & 0xffff, both >> 16)))
-                atomicMax(b.j.running_bests, (int)TM_BOUND_GIVEN_UP);
-        }
-        __syncwarp();
+        tm_bound_compare(list, b.t - b.first, b.j.running_bests, address, excess_of);
     }
 
-    /* The pair that a word's lowest bit is of: bit 16 e + i is that of accumulators i and the limit e of a word. */
+    /* The pair that a word's lowest bit is of. */
     static __device__ __forceinline__ unsigned pair_of(unsigned place, unsigned mask)
     {
         const unsigned thread = place % TM_BOUND_LANES, lane = thread % 32, bit = __ffs(mask) - 1;
@@ -180,7 +155,7 @@ __device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, int *sa
         } else {
             if (!warp) {
                 tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
-                tm_bound_exchange<20>(j.running_bests, tm_score_order(GOOD_SUM / t.length), sampled);
+                tm_bound_exchange<20>(j.running_bests, tm_score_order(TM_BOUND_GOOD_SUM / t.length), sampled);
                 tm_barrier_arrive(b.barrier(TM_BOUND_KNOWN));
             }
             tm_barrier_wait(b.barrier(TM_BOUND_KNOWN), 0);
@@ -251,7 +226,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
 
 static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
 {
-    __shared__ int8_t rounded[MOST_WIDTH * MOST_HEIGHT];
+    __shared__ int8_t rounded[TM_BOUND_MOST_WIDTH * TM_BOUND_MOST_HEIGHT];
     const int bytes = tm_small_blocks_bytes(h), taps = (h + 2) * TM_BOUND_TAPS;
     if (threadIdx.x < 32)
         tm_bound_round<1>([&](int, int i) { return tmpl[i]; }, w * h, rounded, (tm_bound_template *)(frag + tm_bound_operand_bytes(h)));
@@ -264,14 +239,9 @@ static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, int w
         frag[i] = (uint8_t)tm_small_blocks_byte(rounded, w, h, i);
 }
 
-static bool has_size(int width, int height)
-{
-    return width >= LEAST_WIDTH && width <= MOST_WIDTH && height >= LEAST_HEIGHT && height <= MOST_HEIGHT;
-}
-
 size_t tm_bound_fragment_bytes(int width, int height)
 {
-    return has_size(width, height) ? (size_t)tm_bound_operand_bytes(height) + sizeof(tm_bound_template) : 0;
+    return tm_bound_has_size(width, height) ? (size_t)tm_bound_operand_bytes(height) + sizeof(tm_bound_template) : 0;
 }
 
 cudaError_t tm_bound_prepare(void *fragments, const uint8_t *taps, int width, int height, cudaStream_t stream)
@@ -298,8 +268,8 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, const t
 cudaError_t tm_bound_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
-    if (!j.may_leave_out || j.outcome != TM_TENSOR_LCC || j.map || j.count > 1 || !has_size(j.width, j.height) ||
-        !tm_tensor_cover(&p, j) || p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START > MOST_TILES ||
+    if (!j.may_leave_out || j.outcome != TM_TENSOR_LCC || j.map || j.count > 1 || !tm_bound_has_size(j.width, j.height) ||
+        !tm_tensor_cover(&p, j) || p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START > TM_BOUND_MOST_TILES ||
         !(device->always_wide || pays(device, j, p)))
         return cudaErrorNotSupported;
     switch ((j.width - 1) / 2) {

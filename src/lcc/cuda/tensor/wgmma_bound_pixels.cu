@@ -15,10 +15,6 @@
 #include "lcc/cuda/tensor/bound_pixels_windows.cuh"
 
 enum { FIXED = 1024 }; // bytes that a block declares
-enum { LEAST_WIDTH = 15, MOST_WIDTH = 25, LEAST_HEIGHT = 9, MOST_HEIGHT = 24 };
-enum { MOST_TILES = 1 << 20 }; // whose numbers stand before 12 bits of a pair's place
-/* Of a good score, which leaves out flat windows, the product with length is this or more (bound_score.cuh). */
-enum { GOOD_SUM = 300 };
 /* Sums of bytes with a pitch must fit 63 bits, and a row's first byte 32. */
 enum { MOST_ROWS = 300000, MOST_PITCH = 1 << 27 };
 
@@ -30,7 +26,7 @@ struct multiplier {
     tm_bound_list &list;
     const tm_bound_scorer<BYTES> &scorer;
     const int lane, warp, group, h; // warp: of the warpgroup, whose number is group
-    /* Of the upper and of the lower 8 rows of windows. Lines of A lane / 4 and 8 further, of the warp's 16; columns of B 8i + 2 (lane % 4) and
+    /* The sums of the upper and of the lower 8 rows of windows. Lines of A lane / 4 and 8 further, of the warp's 16; columns of B 8i + 2 (lane % 4) and
      * the next one. */
     int acc[2][8][4];
 
@@ -113,26 +109,7 @@ struct multiplier {
             }
             return excess;
         };
-        unsigned excess[2] = {0, 0}, mask = 0;
-#pragma unroll
-        for (int first = 0; first < 16; first += 8) {
-            unsigned addends[8];
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                addends[i] = tm_load4(address(first + i));
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                excess[i % 2] = excess_of(first + i, addends[i], excess[i % 2]);
-        }
-        const unsigned both = __vmaxs2(excess[0], excess[1]);
-        if (both) {
-#pragma unroll
-            for (int i = 0; i < 16; i++)
-                mask = mask >> 1 | (excess_of(i, tm_bound_load_again(address(i)), 0) + 0x7fff7fff & 0x80008000);
-            if (!list.add(b.t - b.first, mask, max(both & 0xffff, both >> 16)))
-                atomicMax(b.j.running_bests, (int)TM_BOUND_GIVEN_UP);
-        }
-        __syncwarp();
+        tm_bound_compare(list, b.t - b.first, b.j.running_bests, address, excess_of);
     }
 
     /* The pair that a word's lowest bit is of. */
@@ -206,7 +183,7 @@ __device__ __forceinline__ void make_limits(tm_bound_block<BYTES> &b, int warp, 
         } else if (!step) {
             if (!warp) {
                 tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
-                tm_bound_exchange<20>(j.running_bests, tm_score_order(GOOD_SUM / t.length), sampled);
+                tm_bound_exchange<20>(j.running_bests, tm_score_order(TM_BOUND_GOOD_SUM / t.length), sampled);
                 tm_barrier_arrive(b.barrier(TM_BOUND_KNOWN));
             }
             tm_barrier_wait(b.barrier(TM_BOUND_KNOWN), 0);
@@ -269,7 +246,7 @@ template <int BYTES>
 static __global__ void bound_pixels_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
 {
     typedef tm_bound_pixels<BYTES> P;
-    __shared__ int8_t rounded[P::PLANES * MOST_WIDTH * MOST_HEIGHT];
+    __shared__ int8_t rounded[P::PLANES * TM_BOUND_MOST_WIDTH * TM_BOUND_MOST_HEIGHT];
     const int plane_bytes = P::blocks_bytes(h), bytes = P::PLANES * plane_bytes, taps = (h + 2) * TM_BOUND_TAPS;
     if (threadIdx.x < 32)
         tm_bound_round<P::PLANES>([&](int c, int i) { return BYTES == 3 ? tmpl[3 * i + c] : tmpl[2 * i] + 256 * tmpl[2 * i + 1]; }, w * h, rounded,
@@ -288,15 +265,10 @@ static __global__ void bound_pixels_fragments(uint8_t *frag, const uint8_t *tmpl
     }
 }
 
-static bool has_size(int width, int height)
-{
-    return width >= LEAST_WIDTH && width <= MOST_WIDTH && height >= LEAST_HEIGHT && height <= MOST_HEIGHT;
-}
-
 size_t tm_bound_pixels_bytes(int bytes, int width, int height)
 {
     const int operands = bytes == 3 ? tm_bound_operand_bytes<3>(height) : tm_bound_operand_bytes<2>(height);
-    return has_size(width, height) ? (size_t)operands + sizeof(tm_bound_template) : 0;
+    return tm_bound_has_size(width, height) ? (size_t)operands + sizeof(tm_bound_template) : 0;
 }
 
 cudaError_t tm_bound_pixels_prepare(void *fragments, const uint8_t *taps, int bytes, int width, int height, cudaStream_t stream)
@@ -317,8 +289,8 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_pixels_job &j, 
 bool tm_bound_pixels_takes(const tm_tensor_device *device, const tm_tensor_pixels_job &j)
 {
     tm_tensor_plan p = {};
-    return has_size(j.width, j.height) && j.map_height <= MOST_ROWS && j.pitch <= MOST_PITCH && tm_tensor_cover(&p, j) &&
-           p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START <= MOST_TILES && (device->always_wide || pays(device, j, p));
+    return tm_bound_has_size(j.width, j.height) && j.map_height <= MOST_ROWS && j.pitch <= MOST_PITCH && tm_tensor_cover(&p, j) &&
+           p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START <= TM_BOUND_MOST_TILES && (device->always_wide || pays(device, j, p));
 }
 
 template <int BYTES, int BINS>
