@@ -279,18 +279,18 @@ cudaError_t tm_bound_pixels_prepare(void *fragments, const uint8_t *taps, int by
 }
 
 /* Whether that is faster than to score all windows, by measurements on an H200. LEAST_STEPS of a block: in pictures too many windows are left
- * in the first ones. Of 16 bits not yet: its limits have changed since it ran on a GPU. */
-static bool pays(const tm_tensor_device *device, const tm_tensor_pixels_job &j, const tm_tensor_plan &p)
+ * in the first ones. */
+static bool pays(const tm_tensor_device *device, const tm_tensor_plan &p)
 {
     enum { LEAST_STEPS = 4 };
-    return j.bytes == 3 && p.tiles >= LEAST_STEPS * device->multiprocessors;
+    return p.tiles >= LEAST_STEPS * device->multiprocessors;
 }
 
 bool tm_bound_pixels_takes(const tm_tensor_device *device, const tm_tensor_pixels_job &j)
 {
     tm_tensor_plan p = {};
     return tm_bound_has_size(j.width, j.height) && j.map_height <= MOST_ROWS && j.pitch <= MOST_PITCH && tm_tensor_cover(&p, j) &&
-           p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START <= TM_BOUND_MOST_TILES && (device->always_wide || pays(device, j, p));
+           p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START <= TM_BOUND_MOST_TILES && (device->always_wide || pays(device, p));
 }
 
 template <int BYTES, int BINS>
