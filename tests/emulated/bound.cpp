@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wgmma_bound.cu, or where TM_BOUND_PIXELS wgmma_bound_pixels.cu, on the emulated device: no wrong answer, none that is missing where it must be known, and no block whose warps wait for
+/* wgmma_bound.cu, also under masks, or where TM_BOUND_PIXELS wgmma_bound_pixels.cu, on the emulated device: no wrong answer, none that is missing where it must be known, and no block whose warps wait for
  * each other for ever, whichever of them fall behind. */
 #include <cuda_runtime.h>
 
@@ -42,6 +42,7 @@ struct problem {
     int bytes, width, height, map_width, map_height;
     size_t pitch;
     memory frame, tmpl, fragments, bound;
+    std::vector<uint8_t> mask; // or empty: all pixels count
 
     problem(int bytes, int width, int height, int map_width, int map_height)
         : bytes(bytes), width(width), height(height), map_width(map_width), map_height(map_height),
@@ -63,6 +64,25 @@ struct problem {
 
     uint8_t &at(int x, int y, int byte) { return frame.data()[(size_t)y * pitch + (size_t)(bytes * x + byte)]; }
     uint8_t &tap(int i, int byte) { return tmpl.data()[bytes * i + byte]; }
+    bool counts(int i) const { return mask.empty() || mask[i]; }
+
+    /* Draws whether there is a mask, where the kernel takes one: with a few holes, of an ellipse, or without a border. */
+    void draw_mask()
+    {
+#ifndef TM_BOUND_PIXELS
+        const int64_t way = check_random_in(0, 5), border = check_random_in(1, 4);
+        if (way > 2)
+            return;
+        mask.resize((size_t)(width * height));
+        for (int i = 0; i < width * height; i++) {
+            const int x = i % width, y = i / width, dx = 2 * x + 1 - width, dy = 2 * y + 1 - height;
+            mask[i] = way == 0   ? check_random_in(0, 100) > 0
+                      : way == 1 ? dx * dx * height * height + dy * dy * width * width <= width * width * height * height
+                                 : x >= border && y >= border / 2;
+        }
+        bound = memory(tm_bound_masked_bytes(width, height));
+#endif
+    }
 
     /* Sample c of a pixel. */
     int channels() const { return bytes == 3 ? 3 : 1; }
@@ -101,17 +121,18 @@ struct problem {
     }
 };
 
-/* Of the template: S_T of each channel, and the sum of var_T. */
+/* Of the template: its pixels that count, S_T of each channel, and the sum of var_T. */
 struct sums {
-    int64_t of[3] = {}, variance = 0;
+    int64_t n = 0, of[3] = {}, variance = 0;
 
     explicit sums(problem &p)
     {
-        const int64_t n = p.width * p.height;
+        for (int i = 0; i < p.width * p.height; i++)
+            n += p.counts(i);
         for (int c = 0; c < p.channels(); c++) {
             int64_t squares = 0;
-            for (int i = 0; i < n; i++) {
-                const int64_t t = problem::sample(&p.tap(i, 0), p.bytes, c);
+            for (int i = 0; i < p.width * p.height; i++) {
+                const int64_t t = p.counts(i) ? problem::sample(&p.tap(i, 0), p.bytes, c) : 0;
                 of[c] += t, squares += t * t;
             }
             variance += n * squares - of[c] * of[c];
@@ -121,15 +142,15 @@ struct sums {
 
 tm_candidate best_of_all(problem &p, const sums &t)
 {
-    const int64_t n = p.width * p.height;
+    const int64_t n = t.n;
     tm_candidate best = TM_NO_CANDIDATE;
     for (int y = 0; y < p.map_height; y++)
         for (int x = 0; x < p.map_width; x++) {
             int64_t num = 0, variance = 0;
             for (int c = 0; c < p.channels(); c++) {
                 int64_t s_ft = 0, s_f = 0, s_ff = 0;
-                for (int i = 0; i < n; i++) {
-                    const int64_t f = problem::sample(&p.at(x + i % p.width, y + i / p.width, 0), p.bytes, c);
+                for (int i = 0; i < p.width * p.height; i++) {
+                    const int64_t f = !p.counts(i) ? 0 : problem::sample(&p.at(x + i % p.width, y + i / p.width, 0), p.bytes, c);
                     s_f += f, s_ff += f * f, s_ft += f * problem::sample(&p.tap(i, 0), p.bytes, c);
                 }
                 num += n * s_ft - s_f * t.of[c], variance += n * s_ff - s_f * s_f;
@@ -141,21 +162,31 @@ tm_candidate best_of_all(problem &p, const sums &t)
     return best;
 }
 
-/* Sets what the job of a kernel takes besides what all jobs have, and launches it. */
+/* Sets what the job of a kernel takes besides what all jobs have, and launches it. false: it does not take the mask. */
 #ifndef TM_BOUND_PIXELS
-void launch(problem &p, const tm_tensor_device &device, tm_tensor_job j, const sums &t, cudaStream_t stream)
+bool launch(problem &p, const tm_tensor_device &device, tm_tensor_job j, const sums &t, cudaStream_t stream)
 {
     const tm_tensor_template of_template = {(int)t.of[0], (float)t.variance};
     for (int i = 0; i < tm_small_blocks_bytes(p.height); i++)
         p.fragments.data()[i] = tm_small_blocks_byte(p.tmpl.data(), p.width, p.height, i);
     j.fragments = p.fragments.data(), j.templates = &of_template, j.variance = t.variance;
-    CHECK_EQ(tm_bound_prepare(p.bound.data(), p.tmpl.data(), p.width, p.height, stream), cudaSuccess);
-    CHECK_EQ(tm_bound_launch(&device, j, stream), cudaSuccess);
+    if (p.mask.empty()) {
+        CHECK_EQ(tm_bound_prepare(p.bound.data(), p.tmpl.data(), p.width, p.height, stream), cudaSuccess);
+        CHECK_EQ(tm_bound_launch(&device, j, stream), cudaSuccess);
+    } else {
+        const cudaError_t error = tm_bound_masked_prepare(p.bound.data(), p.tmpl.data(), p.mask.data(), p.mask.data(), p.width, p.height, stream);
+        if (error == cudaErrorNotSupported)
+            return false;
+        CHECK_EQ(error, cudaSuccess);
+        CHECK(tm_bound_masked_takes(&device, j));
+        CHECK_EQ(tm_bound_masked_launch(&device, j, stream), cudaSuccess);
+    }
     CHECK_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    return true;
 }
 
 #else
-void launch(problem &p, const tm_tensor_device &device, const tm_tensor_job &job, const sums &t, cudaStream_t stream)
+bool launch(problem &p, const tm_tensor_device &device, const tm_tensor_job &job, const sums &t, cudaStream_t stream)
 {
     tm_tensor_pixels_job j = {};
     (tm_tensor_job &)j = job;
@@ -166,6 +197,7 @@ void launch(problem &p, const tm_tensor_device &device, const tm_tensor_job &job
     CHECK(tm_bound_pixels_takes(&device, j));
     CHECK_EQ(tm_bound_pixels_launch(&device, j, stream), cudaSuccess);
     CHECK_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    return true;
 }
 #endif
 
@@ -185,8 +217,10 @@ bool compare(problem &p, int multiprocessors)
     const tm_tensor_device device = {0, multiprocessors, 232448, true, true};
     cudaStream_t stream;
     CHECK_EQ(cudaStreamCreateWithFlags(&stream, 0), cudaSuccess);
-    launch(p, device, j, t, stream);
+    const bool is_taken = launch(p, device, j, t, stream);
     CHECK_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    if (!is_taken)
+        return false;
     CHECK_EQ(running, INT_MIN);
     CHECK_EQ(counter, 0);
     const tm_candidate none = TM_NO_CANDIDATE, expected = best_of_all(p, t);
@@ -212,6 +246,7 @@ void noise()
     tally tally;
     for (const auto &s : sizes) {
         problem p(random_kind(), s[2], s[3], s[0], s[1]);
+        p.draw_mask();
         p.draw(NOISE);
         p.cut(false, 0);
         const bool is_known = compare(p, s[4]);
@@ -229,6 +264,7 @@ void random_cases()
         const bool wide = check_random() % 4 == 0;
         problem p(kinds[i % KINDS], (int)check_random_in(15, 25), (int)check_random_in(9, 24), (int)(wide ? check_random_in(990, 2100) : check_random_in(1, 300)),
                   (int)check_random_in(1, wide ? 30 : 100));
+        p.draw_mask();
         p.draw((content)(check_random() % CONTENTS));
         p.cut(check_random() % 4 == 0, (int)check_random_in(0, 6));
         known += compare(p, (int)check_random_in(1, 12));
@@ -259,6 +295,7 @@ void edges()
         for (const int map_height : {7, 8, 10})
             for (const bool last : {false, true}) {
                 problem p(random_kind(), (int)check_random_in(15, 25), (int)check_random_in(9, 24), map_width, map_height);
+                p.draw_mask();
                 p.draw(NOISE);
                 p.cut_at(last ? map_width - 1 : 0, last ? map_height - 1 : 0, 0);
                 tally.count(compare(p, 1));
@@ -274,6 +311,7 @@ void copies()
     for (int64_t i = 0; i < cases; i++) {
         problem p(kinds[i % KINDS], (int)check_random_in(15, 25), (int)check_random_in(9, 24), (int)check_random_in(1, 4) * 300,
                   (int)check_random_in(8, 120));
+        p.draw_mask();
         const int flat = (int)check_random_in(0, 255);
         for (int k = 0; k < p.bytes * p.width * p.height; k++) {
             const int x = k / p.bytes % p.width, y = k / p.bytes / p.width;
@@ -286,6 +324,9 @@ void copies()
             const int x = (int)check_random_in(0, p.map_width - 1), y = (int)check_random_in(0, p.map_height - 1);
             for (int row = 0; row < p.height; row++)
                 memcpy(&p.at(x, y + row, 0), &p.tap(row * p.width, 0), (size_t)(p.bytes * p.width));
+            for (int k = 0; k < p.width * p.height; k++)
+                if (!p.counts(k)) // what a core's squares have too much of
+                    p.at(x + k % p.width, y + k / p.width, 0) = check_random() % 2 ? 255 : 0;
         }
         compare(p, (int)check_random_in(1, 3));
     }

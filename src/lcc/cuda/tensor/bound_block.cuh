@@ -6,7 +6,7 @@
  * the next unit. What follows the last unit of each is not in its place: the last unit of either has no windows. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_BOUND_BLOCK_CUH
 #define TMATCH_LCC_CUDA_TENSOR_BOUND_BLOCK_CUH
-#include "lcc/cuda/tensor/bound_part.cuh"
+#include "lcc/cuda/tensor/bound_core.cuh"
 #include "lcc/cuda/tensor/bound_template.cuh"
 #include "lcc/cuda/tensor/small_blocks.cuh"
 #include "lcc/cuda/tensor/wgmma_product.cuh"
@@ -46,11 +46,22 @@ enum {
     TM_BOUND_BARRIERS = TM_BOUND_STARTS + 4
 };
 
-/* The bytes of A, and of the template itself, whose rows ascend, with a row of zeros before the first one and one behind the last. */
-__host__ __device__ constexpr int tm_bound_operand_bytes(int height)
+/* The bytes of a template's rows, which ascend, with a row of zeros before the first one and one behind the last. */
+__host__ __device__ constexpr int tm_bound_taps_bytes(int height)
 {
-    return tm_small_blocks_bytes(height) + (height + 2) * TM_BOUND_TAPS;
+    return (height + 2) * TM_BOUND_TAPS;
 }
+
+/* The bytes of A, of the template itself, and of its mask: 255 where pixels count, else 0. */
+__host__ __device__ constexpr int tm_bound_operand_bytes(int height, bool has_mask)
+{
+    return tm_small_blocks_bytes(height) + (has_mask ? 2 : 1) * tm_bound_taps_bytes(height);
+}
+
+/* What stands behind these, and where there is a mask. */
+struct tm_bound_masked_template : tm_bound_template {
+    tm_bound_core core;
+};
 
 /* Like tm_copy16, but the line stays in the first-level cache for copies of odd units. */
 __device__ __forceinline__ void tm_bound_copy16(unsigned dst, const void *src)
@@ -61,21 +72,28 @@ __device__ __forceinline__ void tm_bound_copy16(unsigned dst, const void *src)
 struct tm_bound_block : tm_bound_part<2, tm_tensor_job> {
     unsigned blocks, taps, rows, limits; // addresses; taps: of the template's first row
     const uint8_t *row_memory;           // rows
+    const int operands;                  // their bytes
     tm_ring_of<TM_BOUND_ROW> ring;
 
-    __device__ __forceinline__ tm_bound_block(const tm_tensor_job &j, const tm_tensor_plan &p, uint8_t *shared, uint64_t *barriers,
+    __device__ __forceinline__ tm_bound_block(const tm_tensor_job &j, const tm_tensor_plan &p, bool has_mask, uint8_t *shared, uint64_t *barriers,
                                               volatile int *given_up)
-        : tm_bound_part<2, tm_tensor_job>(j, p, barriers, given_up)
+        : tm_bound_part<2, tm_tensor_job>(j, p, barriers, given_up), operands(tm_bound_operand_bytes(j.height, has_mask))
     {
         blocks = (unsigned)__cvta_generic_to_shared(shared), taps = blocks + tm_small_blocks_bytes(j.height) + TM_BOUND_TAPS;
-        rows = blocks + tm_bound_operand_bytes(j.height), row_memory = shared + tm_bound_operand_bytes(j.height);
+        rows = blocks + operands, row_memory = shared + operands;
         limits = rows + TM_BOUND_GROUPS * 8 * TM_BOUND_ROW;
         ring = {rows, TM_BOUND_GROUPS * 8, 0};
     }
 
     __device__ __forceinline__ const tm_bound_template *rounded() const
     {
-        return (const tm_bound_template *)((const uint8_t *)j.bound_fragments + tm_bound_operand_bytes(j.height));
+        return (const tm_bound_template *)((const uint8_t *)j.bound_fragments + operands);
+    }
+
+    /* Where there is a mask. */
+    __device__ __forceinline__ const tm_bound_core *masked_core() const
+    {
+        return &((const tm_bound_masked_template *)rounded())->core;
     }
 
     /* Waits for the rows of a step that is not the block's first one. false: it is not made. Some warps look as late as when the next step

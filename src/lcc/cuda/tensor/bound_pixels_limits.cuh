@@ -144,14 +144,14 @@ struct tm_bound_summer {
         for (int pair = 0; pair < TILE_HEIGHT / 2; pair++) {
             int squares[4];
             float v[4];
-            tm_bound_across<BINS>(squares, columns.squares, columns.first_squares);
+            tm_bound_across(BINS, squares, columns.squares, columns.first_squares);
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 v[i] = (float)squares[i];
 #pragma unroll
             for (int p = 0; p < P::PLANES; p++) {
                 int sums[4];
-                tm_bound_across<BINS>(sums, columns.sums[p], columns.first_sums[p]);
+                tm_bound_across(BINS, sums, columns.sums[p], columns.first_sums[p]);
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     v[i] = __fmaf_rn((float)sums[i] * minus_of_n, (float)sums[i], v[i]);

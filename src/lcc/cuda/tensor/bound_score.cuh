@@ -8,6 +8,10 @@
  *
  *     score reached  implies  S_FT >= length f sqrt(V),  V = the sum over channels of S_FF - S_F^2 / n_V.
  *
+ * Under a mask sums are over the pixels that count. S_FT is, as the rounded template is 0 elsewhere. The core is a rectangle of which k pixels do
+ * not count. With m the mean of those that do, the squares of all its pixels' deviations from m are no less than its V, and at most 255^2 of
+ * them are of each of the k: so V of those that count is no less than the rectangle's less 255^2 k, which is taken instead.
+ *
  * V is made in binary32 of integers. With u = 2^-24, S_FF and S_F^2 / n_V are at most 65025 n_V in a channel, and n_V at most 552. In one
  * channel their roundings are off by at most u and 2 u of that, and their difference by u 2^14 n_V: less than 7 in all, where 16 or more are
  * taken off. In three, the sum of all S_FF by 3 u, of each S_F^2 / n_V by 2 u, and each of three differences by 3 u: less than 39, where 48 or
@@ -56,21 +60,21 @@ __device__ __forceinline__ int tm_bound_add(unsigned bytes, int factors, int sum
     return d;
 }
 
-/* Sums of BINS bins of neighbouring lanes, from this lane's bin i on, i < 4. pairs: of its bins 0, 1 and 2, 3; firsts: bins 0 and 2. */
-template <int BINS>
-__device__ __forceinline__ void tm_bound_across(int (&sums)[4], const int (&pairs)[2], const int (&firsts)[2])
+/* Sums of so many bins of neighbouring lanes, from this lane's bin i on, i < 4. pairs: of its bins 0, 1 and 2, 3; firsts: bins 0 and 2. */
+__device__ __forceinline__ void tm_bound_across(int bins, int (&sums)[4], const int (&pairs)[2], const int (&firsts)[2])
 {
-    const int LANES = BINS / 4, REST = BINS % 4, all = pairs[0] + pairs[1];
+    const int lanes = bins / 4, rest = bins % 4, all = pairs[0] + pairs[1];
     const int bin[4] = {firsts[0], pairs[0] - firsts[0], firsts[1], pairs[1] - firsts[1]};
-    sums[0] = all;
+    const auto number = [&](int i) { return i & 2 ? i & 1 ? bin[3] : bin[2] : i & 1 ? bin[1] : bin[0]; };
+    sums[0] = lanes ? all : 0;
 #pragma unroll
-    for (int i = 1; i < LANES; i++)
+    for (int i = 1; i < lanes; i++)
         sums[0] += __shfl_down_sync(~0u, all, i);
-    if (REST)
-        sums[0] += __shfl_down_sync(~0u, REST == 1 ? firsts[0] : REST == 2 ? pairs[0] : pairs[0] + firsts[1], LANES);
+    if (rest)
+        sums[0] += __shfl_down_sync(~0u, rest == 1 ? firsts[0] : rest == 2 ? pairs[0] : pairs[0] + firsts[1], lanes);
 #pragma unroll
     for (int i = 0; i < 3; i++)
-        sums[i + 1] = sums[i] - bin[i] + __shfl_down_sync(~0u, bin[(REST + i) % 4], LANES + (REST + i) / 4);
+        sums[i + 1] = sums[i] - bin[i] + __shfl_down_sync(~0u, number((rest + i) % 4), lanes + (rest + i) / 4);
 }
 
 __device__ __forceinline__ float tm_bound_root(float v)

@@ -40,21 +40,23 @@ struct tm_bound_lane {
     }
 };
 
-/* Rounds a template of n pixels, by one warp: in each channel the sums of the deviations from its mean, scaled, are rounded, and a byte is
+/* Rounds a template of pixels, of which n count, by one warp: in each channel the sums of the deviations from its mean, scaled, are rounded, and a byte is
  * the difference of two of them. The scale is such that no byte exceeds 127, nor any sum S_FT 24 bits: |S_FT| <= length sqrt(V), and V <= n
- * 127.5^2 in each channel. value_of(channel, i): pixel i, below 2^16; rounded[channel * n + i] becomes its byte. */
-template <int CHANNELS, typename F>
-static __device__ void tm_bound_round(F value_of, int n, int8_t *rounded, tm_bound_template *t)
+ * 127.5^2 in each channel. value_of(channel, i): pixel i, below 2^16; counts(i): whether it does; rounded[channel * pixels + i] becomes its
+ * byte, and is 0 where it does not. */
+template <int CHANNELS, typename F, typename G>
+static __device__ void tm_bound_round(F value_of, G counts, int pixels, int n, int8_t *rounded, tm_bound_template *t)
 {
-    const tm_bound_lane part(n);
+    const tm_bound_lane part(pixels);
+    const auto deviation = [&](int c, int i, int64_t sum) { return counts(i) ? n * value_of(c, i) - (int)sum : 0; };
     int64_t sum[CHANNELS] = {}, squares = 0, products = 0, length = 0;
     unsigned most = 1;
     for (int c = 0; c < CHANNELS; c++) {
         for (int i = part.first; i < part.end; i++)
-            sum[c] += value_of(c, i);
+            sum[c] += counts(i) ? value_of(c, i) : 0;
         sum[c] = tm_bound_sum_lanes(sum[c]);
         for (int i = part.first; i < part.end; i++) {
-            const int d = n * value_of(c, i) - (int)sum[c];
+            const int d = deviation(c, i, sum[c]);
             most = max(most, (unsigned)abs(d)), squares += (int64_t)d * d;
         }
     }
@@ -63,14 +65,14 @@ static __device__ void tm_bound_round(F value_of, int n, int8_t *rounded, tm_bou
     for (int c = 0; c < CHANNELS; c++) {
         int64_t deviations = 0;
         for (int i = part.first; i < part.end; i++)
-            deviations += n * value_of(c, i) - (int)sum[c];
+            deviations += deviation(c, i, sum[c]);
         deviations = tm_bound_sum_before(deviations);
         int64_t before = llrint((double)deviations * scale);
         for (int i = part.first; i < part.end; i++) {
-            const int d = n * value_of(c, i) - (int)sum[c];
+            const int d = deviation(c, i, sum[c]);
             deviations += d;
             const int64_t after = llrint((double)deviations * scale);
-            rounded[c * n + i] = (int8_t)(after - before);
+            rounded[c * pixels + i] = (int8_t)(after - before);
             length += (after - before) * (after - before), products += (after - before) * d;
             before = after;
         }

@@ -41,14 +41,98 @@ struct tm_bound_scorer {
     const tm_tensor_job &j;
     const unsigned taps;
 
+    __device__ __forceinline__ explicit tm_bound_scorer(const tm_bound_block &b) : j(b.j), taps(b.taps) {}
+
+    /* Of a pair whose first row begins there, at a multiple of 4 columns, of which column is the rest. */
+    __device__ __forceinline__ int2 orders(const uint8_t *from, size_t pitch, int column) const
+    {
+        return tm_bound_orders(from, pitch, column, taps, j.width, j.height, j.templates);
+    }
+
     __device__ __forceinline__ int2 orders(int64_t x, int64_t y) const
     {
-        return tm_bound_orders(j.frame + (size_t)y * j.pitch + (x & ~3), j.pitch, (int)(x & 3), taps, j.width, j.height, j.templates);
+        return orders(j.frame + (size_t)y * j.pitch + (x & ~3), j.pitch, (int)(x & 3));
     }
 
     __device__ __forceinline__ void scores(const tm_bound_pair &pair, int windows, float (&scores)[2]) const
     {
         tm_few_scores(j, tm_few_mask(j.width), *j.templates, pair.x, pair.y, windows, scores);
+    }
+};
+
+/* Sums of a pair under a mask: S_FT, S_F and S_FF of both windows. */
+struct tm_bound_masked_sums {
+    unsigned of[6] = {};
+
+    /* Row r of the upper window. taps: the template's first row; its mask's rows follow, both with a row of zeros before the first one and one
+     * behind the last. */
+    __device__ __forceinline__ void add(const uint8_t *from, int column, unsigned taps, int h, int r)
+    {
+        unsigned f[TM_FEW_WORDS + 1];
+#pragma unroll
+        for (int k = 0; k <= TM_FEW_WORDS; k++)
+            f[k] = *((const unsigned *)from + k);
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            const unsigned row = taps + (r - k) * TM_BOUND_TAPS, mask = row + tm_bound_taps_bytes(h);
+            const tm_few_row v(f, column, tm_few_mask(tm_load16(mask), tm_load16(mask + 16)));
+            of[3 * k] = v.add_products(tm_load16(row), tm_load16(row + 16), of[3 * k]);
+            of[3 * k + 1] += v.sum, of[3 * k + 2] += v.squares;
+        }
+    }
+
+    __device__ __forceinline__ float score(int window, int n, const tm_tensor_template &t) const
+    {
+        return tm_few_score(of[3 * window], of[3 * window + 1], of[3 * window + 2], n, t);
+    }
+};
+
+/* Like tm_bound_orders. n: pixels that count. */
+static __device__ __noinline__ int2 tm_bound_masked_orders(const uint8_t *from, size_t pitch, int column, unsigned taps, int n, int h,
+                                                           const tm_tensor_template *t)
+{
+    tm_bound_masked_sums sums;
+    const int r = threadIdx.x % 32;
+    if (r <= h)
+        sums.add(from + (size_t)r * pitch, column, taps, h, r);
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 6; i++)
+        sums.of[i] = __reduce_add_sync(~0u, sums.of[i]);
+    return make_int2(tm_score_order(sums.score(0, n, *t)), tm_score_order(sums.score(1, n, *t)));
+}
+
+/* Like tm_bound_scorer, under a mask. */
+struct tm_bound_masked_scorer {
+    const tm_tensor_job &j;
+    const unsigned taps;
+    const int *const n;
+
+    __device__ __forceinline__ explicit tm_bound_masked_scorer(const tm_bound_block &b) : j(b.j), taps(b.taps), n(&b.masked_core()->counted) {}
+
+    __device__ __forceinline__ int2 orders(const uint8_t *from, size_t pitch, int column) const
+    {
+        return tm_bound_masked_orders(from, pitch, column, taps, *n, j.height, j.templates);
+    }
+
+    __device__ __forceinline__ int2 orders(int64_t x, int64_t y) const
+    {
+        return orders(j.frame + (size_t)y * j.pitch + (x & ~3), j.pitch, (int)(x & 3));
+    }
+
+    __device__ __forceinline__ void scores(const tm_bound_pair &pair, int windows, float (&scores)[2]) const
+    {
+        const uint8_t *row = j.frame + (size_t)pair.y * j.pitch + (pair.x & ~3);
+        const int h = j.height, last = windows + h - 2;
+        tm_bound_masked_sums sums;
+#pragma unroll 1
+        for (int r = 0; r <= h; r++) {
+            sums.add(row, (int)(pair.x & 3), taps, h, r);
+            row += r < last ? j.pitch : 0; // rows below the last are not used
+        }
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            scores[k] = sums.score(k, *n, *j.templates);
     }
 };
 

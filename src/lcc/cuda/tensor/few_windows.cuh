@@ -17,6 +17,9 @@ struct tm_few_mask {
         for (int k = 0; k < TM_FEW_WORDS; k++)
             words[k] = 4 * k + 4 <= w ? ~0u : 4 * k >= w ? 0 : ~0u >> 8 * (4 * k + 4 - w);
     }
+
+    /* Those of a row of a mask. */
+    __device__ __forceinline__ tm_few_mask(uint4 a, uint4 b) : words{a.x, a.y, a.z, a.w, b.x, b.y, b.z} {}
 };
 
 /* A row of a window. */

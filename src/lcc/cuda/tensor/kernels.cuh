@@ -101,6 +101,12 @@ cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job 
 size_t tm_bound_fragment_bytes(int width, int height);
 cudaError_t tm_bound_prepare(void *fragments, const uint8_t *taps, int width, int height, cudaStream_t stream);
 cudaError_t tm_bound_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream);
+/* The same under a mask, which lies beside the taps in device memory and on the host. */
+size_t tm_bound_masked_bytes(int width, int height);
+cudaError_t tm_bound_masked_prepare(void *fragments, const uint8_t *taps, const uint8_t *mask, const uint8_t *host_mask, int width, int height,
+                                    cudaStream_t stream);
+bool tm_bound_masked_takes(const tm_tensor_device *device, const tm_tensor_job &j);
+cudaError_t tm_bound_masked_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream);
 
 /* wgmma_bound_pixels.cu: likewise of RGB or of 16 bits, whose template lies in taps as it is. bytes: of a pixel, 3 or 2. */
 size_t tm_bound_pixels_bytes(int bytes, int width, int height);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The best match of one template of 15 to 25 columns and 9 to 24 rows, on the integer tensor cores, wgmma (sm_90a), where a few windows
+/* The best match of one template of 15 to 25 columns and 9 to 24 rows, with a mask or without, on the integer tensor cores, wgmma (sm_90a), where a few windows
  * are scored and a bound says of all others that they are not the best.
  *
  * The template is rounded to bytes with a sign whose sum is 0. So S_FT alone says how well a window matches it, if the window's variance
@@ -8,6 +8,8 @@
  * S_FT: A's line 8r + c is the template shifted down by r rows and to the right by c columns, for 8 x 8 windows. Its rows stand in
  * descending order, so A for the next frame row begins one block earlier. B's columns are a frame row from each unit on, which begin 8
  * columns apart (bound_block.cuh). A step is 1008 x 8 windows, and a block goes down a column of tiles.
+ *
+ * Under a mask the rounded template is 0 where pixels do not count, and the limit is that of the pixels that do (bound_core.cuh).
  *
  * Four warps multiply and compare, five make limits, and one stages rows: each has its own pace. Windows that may be the best are listed
  * and scored at the end. Before its first step a block scores a few, so that there is a score to reach. */
@@ -21,16 +23,19 @@
 enum { FIXED = 1024, MOST_BLOCKS = 2 }; // bytes that a block declares; blocks on a multiprocessor
 enum { COLUMNS = 128, SLOTS = COLUMNS / 8 }; // of B
 enum { MOST_SAMPLED = TM_BOUND_ODD - 32 }; // a column whose windows are in even units
+enum { MASKED = 0 };                       // BINS of a kernel whose template has a mask
 
 /* The warps that multiply. */
+template <typename SCORER>
 struct multiplier {
     tm_bound_block &b;
     tm_bound_list &list;
+    const SCORER &scorer;
     const int lane, warp, h;
     int acc[SLOTS][4]; // lines of A lane / 4 and 8 further, of the warp's 16; columns of B 8i + 2 (lane % 4) and the next one
 
-    __device__ __forceinline__ multiplier(tm_bound_block &b, tm_bound_list &list)
-        : b(b), list(list), lane(threadIdx.x % 32), warp(__shfl_sync(~0u, threadIdx.x / 32, 0)), h(b.j.height)
+    __device__ __forceinline__ multiplier(tm_bound_block &b, tm_bound_list &list, const SCORER &scorer)
+        : b(b), list(list), scorer(scorer), lane(threadIdx.x % 32), warp(__shfl_sync(~0u, threadIdx.x / 32, 0)), h(b.j.height)
     {
     }
 
@@ -101,8 +106,7 @@ struct multiplier {
         const int most = __reduce_max_sync(~0u, key), i = most & 63;
         const int from = __ffs(__ballot_sync(~0u, key == most)) - 1; // the lane
         const int unit = 2 * (8 * (i / 4 % 8) + from % 4 * 2 + i % 2) + i / 32, x = 8 * unit + from / 4, y = 2 * warp;
-        const int2 orders = tm_bound_orders(b.row_memory + y * TM_BOUND_ROW + (min(x, (int)MOST_SAMPLED) & ~3), TM_BOUND_ROW, x & 3, b.taps, b.j.width,
-                                            h, b.j.templates);
+        const int2 orders = scorer.orders(b.row_memory + y * TM_BOUND_ROW + (min(x, (int)MOST_SAMPLED) & ~3), TM_BOUND_ROW, x & 3);
         if (lane == 0 && x <= MOST_SAMPLED && b.x() + x < b.j.map_width && b.y() + y < b.j.map_height)
             atomicMax(best, b.y() + y + 1 < b.j.map_height ? max(orders.x, orders.y) : orders.x);
     }
@@ -168,11 +172,21 @@ __device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, int *sa
 }
 
 /* Shared memory has operands, rows, limits and the list. */
-__host__ __device__ static constexpr size_t shared_bytes(int height)
+__host__ __device__ static constexpr size_t shared_bytes(int height, bool has_mask)
 {
-    return (size_t)tm_bound_operand_bytes(height) + TM_BOUND_GROUPS * 8 * TM_BOUND_ROW + 2 * TM_BOUND_LIMITS +
+    return (size_t)tm_bound_operand_bytes(height, has_mask) + TM_BOUND_GROUPS * 8 * TM_BOUND_ROW + 2 * TM_BOUND_LIMITS +
            sizeof(tm_bound_list);
 }
+
+template <int BINS>
+struct scorer_of {
+    typedef tm_bound_scorer type;
+};
+
+template <>
+struct scorer_of<MASKED> {
+    typedef tm_bound_masked_scorer type;
+};
 
 template <int BINS>
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
@@ -183,10 +197,11 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     __shared__ uint64_t barriers[TM_BOUND_BARRIERS];
     __shared__ int sampled, given_up[2];
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), other = warp - TM_BOUND_PRODUCT_WARPS;
-    tm_bound_block b(j, p, smem, barriers, given_up);
-    tm_bound_list &list = *(tm_bound_list *)(smem + shared_bytes(j.height) - sizeof(tm_bound_list));
-    const tm_bound_scorer scorer = {j, b.taps};
-    const auto pair_of = [](unsigned place, unsigned mask) { return multiplier::pair_of(place, mask); };
+    typedef typename scorer_of<BINS>::type scorer_type;
+    tm_bound_block b(j, p, BINS == MASKED, smem, barriers, given_up);
+    tm_bound_list &list = *(tm_bound_list *)(smem + shared_bytes(j.height, BINS == MASKED) - sizeof(tm_bound_list));
+    const scorer_type scorer(b);
+    const auto pair_of = [](unsigned place, unsigned mask) { return multiplier<scorer_type>::pair_of(place, mask); };
     tm_tensor_best best = {0, INT_MIN};
 
     tm_early_begin();
@@ -195,13 +210,13 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
         sampled = INT_MIN, list.clear();
     __syncthreads();
     if (b.t < b.end && other < 0) {
-        for (int i = threadIdx.x; i < tm_bound_operand_bytes(j.height) / 16; i += 32 * TM_BOUND_PRODUCT_WARPS)
+        for (int i = threadIdx.x; i < b.operands / 16; i += 32 * TM_BOUND_PRODUCT_WARPS)
             tm_copy16(b.blocks + 16 * i, (const uint4 *)j.bound_fragments + i);
         tm_copy_wait();
         tm_wgmma_publish();
         tm_barrier_arrive(b.barrier(TM_BOUND_READY));
         tm_barrier_wait(b.barrier(TM_BOUND_READY), 0);
-        multiplier(b, list).run(&sampled);
+        multiplier<scorer_type>(b, list, scorer).run(&sampled);
     } else if (b.t < b.end) {
         tm_bound_begin_rows(b, other);
         /* The last two units keep these. They are stored before the rows are there, for which all wait who store others. */
@@ -224,15 +239,23 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     tm_tensor_write_bests<TM_TENSOR_LCC, true>(j, bests);
 }
 
-static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
+/* mask: not 0 where pixels count; or NULL: all do. */
+static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, const uint8_t *mask, int w, int h, tm_bound_core core)
 {
     __shared__ int8_t rounded[TM_BOUND_MOST_WIDTH * TM_BOUND_MOST_HEIGHT];
-    const int bytes = tm_small_blocks_bytes(h), taps = (h + 2) * TM_BOUND_TAPS;
+    const int bytes = tm_small_blocks_bytes(h), taps = tm_bound_taps_bytes(h);
+    tm_bound_masked_template *const t = (tm_bound_masked_template *)(frag + tm_bound_operand_bytes(h, mask != NULL));
+    const auto counts = [&](int i) { return !mask || mask[i]; };
     if (threadIdx.x < 32)
-        tm_bound_round<1>([&](int, int i) { return tmpl[i]; }, w * h, rounded, (tm_bound_template *)(frag + tm_bound_operand_bytes(h)));
+        tm_bound_round<1>([&](int, int i) { return tmpl[i]; }, counts, w * h, core.counted, rounded, t);
+    if (mask && threadIdx.x == 0)
+        t->core = core;
     for (int i = threadIdx.x; i < taps; i += blockDim.x) {
         const int r = i / TM_BOUND_TAPS - 1, x = i % TM_BOUND_TAPS;
-        frag[bytes + i] = r >= 0 && r < h && x < w ? tmpl[r * w + x] : 0;
+        const bool is_counted = r >= 0 && r < h && x < w && counts(r * w + x);
+        frag[bytes + i] = is_counted ? tmpl[r * w + x] : 0;
+        if (mask)
+            frag[bytes + taps + i] = is_counted ? 255 : 0;
     }
     __syncthreads();
     for (int i = threadIdx.x; i < bytes; i += blockDim.x)
@@ -241,36 +264,78 @@ static __global__ void bound_fragments(uint8_t *frag, const uint8_t *tmpl, int w
 
 size_t tm_bound_fragment_bytes(int width, int height)
 {
-    return tm_bound_has_size(width, height) ? (size_t)tm_bound_operand_bytes(height) + sizeof(tm_bound_template) : 0;
+    return tm_bound_has_size(width, height) ? (size_t)tm_bound_operand_bytes(height, false) + sizeof(tm_bound_template) : 0;
+}
+
+size_t tm_bound_masked_bytes(int width, int height)
+{
+    return tm_bound_has_size(width, height) ? (size_t)tm_bound_operand_bytes(height, true) + sizeof(tm_bound_masked_template) : 0;
+}
+
+static cudaError_t prepare(void *fragments, const uint8_t *taps, const uint8_t *mask, int width, int height, const tm_bound_core &core,
+                           cudaStream_t stream)
+{
+    return TM_LAUNCH(bound_fragments<<<1, 256, 0, stream>>>((uint8_t *)fragments, taps, mask, width, height, core));
 }
 
 cudaError_t tm_bound_prepare(void *fragments, const uint8_t *taps, int width, int height, cudaStream_t stream)
 {
-    return TM_LAUNCH(bound_fragments<<<1, 256, 0, stream>>>((uint8_t *)fragments, taps, width, height));
+    return prepare(fragments, taps, NULL, width, height, tm_bound_core_of((width - 1) / 2, width, height), stream);
+}
+
+cudaError_t tm_bound_masked_prepare(void *fragments, const uint8_t *taps, const uint8_t *mask, const uint8_t *host_mask, int width, int height,
+                                    cudaStream_t stream)
+{
+    const tm_bound_core core = tm_bound_masked_core(host_mask, width, height);
+    return core.bins ? prepare(fragments, taps, mask, width, height, core, stream) : cudaErrorNotSupported;
 }
 
 template <int BINS>
 static cudaError_t launch(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tensor_plan &p, cudaStream_t stream)
 {
-    const tm_tensor_block block = {shared_bytes(j.height), FIXED, MOST_BLOCKS};
+    const tm_tensor_block block = {shared_bytes(j.height, BINS == MASKED), FIXED, MOST_BLOCKS};
     return tm_tensor_start(device, bound_kernel<BINS>, j, p, block, true, stream);
 }
 
+/* Whether each block has as many steps as that takes: in pictures too many windows are left in the first ones. */
+static bool has_steps(const tm_tensor_device *device, const tm_tensor_plan &p)
+{
+    enum { LEAST_STEPS = 4 };
+    return p.tiles >= LEAST_STEPS * MOST_BLOCKS * device->multiprocessors;
+}
+
 /* Whether that is faster than to score all windows, by measurements on an H200: a tile takes as long as TILE_WINDOWS there, a launch as long
- * as LAUNCH_WINDOWS more for each multiprocessor. LEAST_STEPS of a block: in pictures too many windows are left in the first ones. */
+ * as LAUNCH_WINDOWS more for each multiprocessor. Under a mask it always is. */
 static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tensor_plan &p)
 {
-    enum { LEAST_STEPS = 4, TILE_WINDOWS = 4700, LAUNCH_WINDOWS = 2900 };
-    return p.tiles >= LEAST_STEPS * MOST_BLOCKS * device->multiprocessors &&
+    enum { TILE_WINDOWS = 4700, LAUNCH_WINDOWS = 2900 };
+    return has_steps(device, p) &&
            j.map_width * j.map_height >= (int64_t)p.tiles * TILE_WINDOWS + (int64_t)device->multiprocessors * LAUNCH_WINDOWS;
+}
+
+/* Whether the kernel makes such a job, in those tiles. */
+static bool cover(tm_tensor_plan *p, const tm_tensor_job &j)
+{
+    return tm_bound_has_size(j.width, j.height) && tm_tensor_cover(p, j) &&
+           p->tiles + (int64_t)p->tiles / p->tiles_y * TM_BOUND_START <= TM_BOUND_MOST_TILES;
+}
+
+bool tm_bound_masked_takes(const tm_tensor_device *device, const tm_tensor_job &j)
+{
+    tm_tensor_plan p = {};
+    return cover(&p, j) && (device->always_wide || has_steps(device, p));
+}
+
+cudaError_t tm_bound_masked_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream)
+{
+    tm_tensor_plan p = {};
+    return cover(&p, j) ? launch<MASKED>(device, j, p, stream) : cudaErrorNotSupported;
 }
 
 cudaError_t tm_bound_launch(const tm_tensor_device *device, const tm_tensor_job &j, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
-    if (!j.may_leave_out || j.outcome != TM_TENSOR_LCC || j.map || j.count > 1 || !tm_bound_has_size(j.width, j.height) ||
-        !tm_tensor_cover(&p, j) || p.tiles + (int64_t)p.tiles / p.tiles_y * TM_BOUND_START > TM_BOUND_MOST_TILES ||
-        !(device->always_wide || pays(device, j, p)))
+    if (!j.may_leave_out || j.outcome != TM_TENSOR_LCC || j.map || j.count > 1 || !cover(&p, j) || !(device->always_wide || pays(device, j, p)))
         return cudaErrorNotSupported;
     switch ((j.width - 1) / 2) {
     case 7:

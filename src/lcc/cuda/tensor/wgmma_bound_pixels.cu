@@ -249,7 +249,7 @@ static __global__ void bound_pixels_fragments(uint8_t *frag, const uint8_t *tmpl
     __shared__ int8_t rounded[P::PLANES * TM_BOUND_MOST_WIDTH * TM_BOUND_MOST_HEIGHT];
     const int plane_bytes = P::blocks_bytes(h), bytes = P::PLANES * plane_bytes, taps = (h + 2) * TM_BOUND_TAPS;
     if (threadIdx.x < 32)
-        tm_bound_round<P::PLANES>([&](int c, int i) { return BYTES == 3 ? tmpl[3 * i + c] : tmpl[2 * i] + 256 * tmpl[2 * i + 1]; }, w * h, rounded,
+        tm_bound_round<P::PLANES>([&](int c, int i) { return BYTES == 3 ? tmpl[3 * i + c] : tmpl[2 * i] + 256 * tmpl[2 * i + 1]; }, [](int) { return true; }, w * h, w * h, rounded,
                                   (tm_bound_template *)(frag + tm_bound_operand_bytes<BYTES>(h)));
     for (int i = threadIdx.x; i < taps; i += blockDim.x) {
         const int r = i / TM_BOUND_TAPS - 1, x = i % TM_BOUND_TAPS;
