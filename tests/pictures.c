@@ -126,7 +126,7 @@ void picture_cut(const tm_image *tmpl, const tm_image *frame)
 }
 
 const char *const picture_mask_names[PICTURE_MASKS] = {
-    "no", "all", "random", "one pixel", "ring", "a hole", "empty rows", "empty columns"};
+    "no", "all", "random", "one pixel", "ring", "a hole", "empty rows", "empty columns", "few holes", "ellipse"};
 
 static bool counts(int way, int64_t x, int64_t y, int64_t w, int64_t h, int64_t special)
 {
@@ -143,6 +143,12 @@ static bool counts(int way, int64_t x, int64_t y, int64_t w, int64_t h, int64_t 
         return y % 3 == 1 || h == 1;
     case 7:
         return x % 3 == 1 || w == 1;
+    case PICTURE_FEW_HOLES:
+        return check_random() % 64 != 0;
+    case 9: {
+        const int64_t dx = 2 * x + 1 - w, dy = 2 * y + 1 - h;
+        return dx * dx * h * h + dy * dy * w * w <= w * w * h * h;
+    }
     default:
         return check_random() % 2;
     }

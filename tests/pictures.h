@@ -68,7 +68,7 @@ float *picture_make_f32(tm_image *image, int64_t width, int64_t height, int chan
                         picture_f32_content content);
 
 /* The ways in which picture_mask masks a template; with the first one it is not masked. */
-enum { PICTURE_MASKS = 8 };
+enum { PICTURE_MASKS = 10, PICTURE_FEW_HOLES = 8 };
 extern const char *const picture_mask_names[PICTURE_MASKS];
 
 /* Sets image's mask, of rows without gaps; NULL with the first way. */

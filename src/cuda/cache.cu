@@ -53,10 +53,11 @@ static cudaError_t copy_table(tm_cuda *cuda, tm_group *group)
 static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs, size_t count)
 {
     const tm_template *first = jobs->tmpl;
-    const size_t n = (size_t)(first->n * first->channels * tm_sample_size(first->type));
+    const size_t n = (size_t)(first->n * first->channels * tm_sample_size(first->type)), of_mask = first->mask ? (size_t)first->n : 0;
+    const size_t bytes = count * (n + of_mask);
 
     group->keys = (tm_template *)malloc(count * sizeof *group->keys);
-    group->samples = (uint8_t *)malloc(count * n);
+    group->samples = (uint8_t *)malloc(bytes);
     if (!group->keys || !group->samples)
         return cudaErrorMemoryAllocation;
     group->count = count;
@@ -64,10 +65,13 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
         group->keys[i] = *jobs[i].tmpl;
         group->keys[i].samples = group->samples + i * n;
         memcpy(group->keys[i].samples, jobs[i].tmpl->samples, n);
+        if (!of_mask)
+            continue;
+        group->keys[i].mask = group->samples + count * n + i * of_mask;
+        memcpy(group->keys[i].mask, jobs[i].tmpl->mask, of_mask);
     }
-    TRY(tm_device_malloc((void **)&group->taps, count * n));
-    return TM_CALL(cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
-                           cuda->stream));
+    TRY(tm_device_malloc((void **)&group->taps, bytes));
+    return TM_CALL(cudaMemcpyAsync(group->taps, group->samples, bytes, cudaMemcpyHostToDevice, cuda->stream));
 }
 
 static cudaError_t prepare_wide(tm_cuda *cuda, tm_group *group)
@@ -117,7 +121,11 @@ static cudaError_t prepare_bound(tm_cuda *cuda, tm_group *group)
     if (group->fragments)
         return cudaSuccess;
     TRY(tm_device_malloc(&group->fragments, tm_tensor_bound_bytes(bytes, width, height)));
-    return tm_tensor_prepare_bound(group->fragments, group->taps, bytes, width, height, cuda->stream);
+    const cudaError_t error = tm_tensor_prepare_bound(group->fragments, group->taps, t->mask, bytes, width, height, cuda->stream);
+    if (error == cudaErrorNotSupported)
+        return cudaSuccess;
+    group->is_bounded = error == cudaSuccess;
+    return error == cudaSuccess && t->mask ? copy_table(cuda, group) : error;
 }
 
 /* The group of these templates; if there is none, a free one; if none is free, the one that was

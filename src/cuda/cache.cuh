@@ -12,10 +12,11 @@
 typedef struct tm_group {
     size_t count; /* 0: the group is free */
     tm_template *keys;
-    uint8_t *samples;          /* the keys', on the host */
-    uint8_t *taps;             /* one template after the other */
+    uint8_t *samples;          /* the keys', on the host, and behind them their masks, where they have any */
+    uint8_t *taps;             /* the same: one template after the other */
     void *fragments;           /* for the tensor cores, or NULL */
     bool has_rest;             /* of the fragments */
+    bool is_bounded;           /* of tm_fetch_bound's: these are made */
     void *wide_fragments;      /* where a job wanted them, or NULL */
     tm_tensor_template *table; /* with the fragments */
     tm_certified_group certified;
@@ -40,7 +41,8 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
 /* The same without what only a match of all windows needs: kernels that are never run are not loaded either. */
 cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
 
-/* The same of one template as its pixels are, which tm_tensor_launch_bound takes; its fragments are for that. */
+/* The same of one template as its pixels are, which tm_tensor_launch_bound takes; its fragments are for that, and where it has a mask its table,
+ * unless too few pixels in one place count: then the group is not bounded. */
 cudaError_t tm_fetch_bound(tm_cuda *cuda, const tm_job *job, tm_group **found);
 
 /* Brings the form for wide templates of a group of one, unless it has it. */

@@ -60,8 +60,53 @@ static cudaError_t prepare_wide(tm_planes_job *run, tm_tensor_masked_job *job, t
     return error == cudaSuccess ? tm_buffer_fit(&run->cuda->correlations, tm_tensor_masked_scratch(job)) : error;
 }
 
+/* What decides whether bounds are worth while. */
+static tm_tensor_pixels_job bound_job_of(const tm_device_windows &windows)
+{
+    tm_tensor_pixels_job p = {};
+    (tm_device_windows &)p = windows;
+    p.count = 1;
+    p.bytes = 1;
+    return p;
+}
+
+/* All rows, where not all windows need be scored. */
+static cudaError_t launch_bound(void *context, int64_t first, int64_t end, int64_t frame_rows)
+{
+    tm_planes_job *run = (tm_planes_job *)context;
+    tm_planes_score *band = &run->band;
+    tm_group *group;
+
+    band->y = first;
+    band->rows = end - first;
+    tm_tensor_pixels_job p = bound_job_of(tm_band_windows(run->job, band));
+    TRY(tm_fetch_bound(run->cuda, run->job, &group));
+    TRY(tm_planes_split(run, frame_rows));
+    p.bound_fragments = group->fragments;
+    p.templates = group->table;
+    p.best = band->candidates++;
+    tm_launch_scratch(run->cuda, &p);
+    return tm_tensor_launch_bound(&run->cuda->tensor, &p, run->cuda->stream);
+}
+
+/* Whether that may be. The kernels of chunks end before the next chunk is there. */
+static cudaError_t ask_bound(const tm_planes_job *run, const tm_walk *walk, bool *may_be_bound)
+{
+    const tm_geometry *g = &run->job->geometry;
+    const tm_tensor_pixels_job whole = bound_job_of(tm_windows_of(g));
+    tm_group *group;
+
+    *may_be_bound = false;
+    if (tm_walk_end(walk, 0) != g->map_height || !tm_tensor_takes_bound(&run->cuda->tensor, &whole))
+        return cudaSuccess;
+    TRY(tm_fetch_bound(run->cuda, run->job, &group));
+    *may_be_bound = group->is_bounded && tm_may_leave_out(run->cuda, run->job);
+    return cudaSuccess;
+}
+
 cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *chunks, tm_candidate *best)
 {
+    bool may_be_bound;
     const tm_tensor_device *device = &run->cuda->tensor;
     tm_tensor_masked_job m = {};
     tm_walk walk = *chunks;
@@ -69,6 +114,11 @@ cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *chunks, 
     (tm_device_windows &)m = tm_windows_of(&run->job->geometry);
     if (!is_one_masked(run) || !tm_tensor_takes_masked(device, &m))
         return cudaErrorNotSupported;
+    TRY(ask_bound(run, chunks, &may_be_bound));
+    if (may_be_bound) {
+        run->products.squares = 0; // their planes are of no use
+        return tm_planes_run_in_registers(run, chunks, launch_bound, best);
+    }
     run->wide = tm_tensor_takes_wide_masked(device, &m);
     if (run->wide)
         TRY(prepare_wide(run, &m, &walk));

@@ -109,7 +109,7 @@ size_t tm_tensor_bound_bytes(int, int, int)
     return 0;
 }
 
-cudaError_t tm_tensor_prepare_bound(void *, const uint8_t *, int, int, int, cudaStream_t)
+cudaError_t tm_tensor_prepare_bound(void *, const uint8_t *, const uint8_t *, int, int, int, cudaStream_t)
 {
     return cudaErrorNotSupported;
 }

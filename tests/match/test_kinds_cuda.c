@@ -75,8 +75,8 @@ static void wide_planes(void)
 }
 
 /* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel; 0: of 8 bits without a mask.
- * sizes: map width, map height, template width, template height. content: the frame's. */
-static void best_in(picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
+ * sizes: map width, map height, template width, template height. content: the frame's. least_mask: the first of the masks that it may be. */
+static void best_under(int least_mask, picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
 {
     const tm_sample_type type = bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
     const int channels = bytes == 3 ? 3 : 1;
@@ -88,11 +88,16 @@ static void best_in(picture_content content, int bytes, tm_domain domain, const 
     if (check_random() % 3)
         picture_cut(&p.tmpl, &p.frame);
     if (bytes == 1)
-        p.memory[2] = picture_mask(&p.tmpl, (int)check_random_in(1, PICTURE_MASKS - 1));
+        p.memory[2] = picture_mask(&p.tmpl, (int)check_random_in(least_mask, PICTURE_MASKS - 1));
     snprintf(p.text, sizeof p.text, "%d bytes, domain %d, frame %lldx%lld %s, template %lldx%lld", bytes, (int)domain,
              (long long)p.frame.width, (long long)p.frame.height, picture_content_names[content], (long long)w, (long long)h);
     kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
     kind_free(&p);
+}
+
+static void best_in(picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
+{
+    best_under(1, content, bytes, domain, sizes);
 }
 
 static void best_of(int bytes, tm_domain domain, const int64_t sizes[4])
@@ -156,6 +161,27 @@ static void pixels_bounded(void)
         const int64_t *size = sizes[i / 7 % SIZES], w = 15 + i % 11, h = 9 + i / 11 % 16;
         const int64_t random[] = {check_random_in(1, 1200), check_random_in(1, 80), w, h};
         best_in(PICTURE_NOISE, i % 2 ? 2 : 3, TM_DOMAIN_VALID, i % 7 ? random : size);
+    }
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %d cases, 0 differ\n", cases);
+}
+
+/* Likewise under masks, of which a block's tiles are 1008 x 8: few holes and ellipses, and some of all others. */
+static void masked_bounded(void)
+{
+    static const int64_t sizes[][2] = {
+        {1, 1}, {8, 1}, {9, 2}, {1, 17}, {1007, 7}, {1008, 8}, {1009, 9}, {1016, 17}, {2016, 16}, {2017, 31}, {2500, 33}, {4032, 3},
+        {1009, 3300}, {1300, 1100}, {120000, 9},
+    };
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const int cases = (int)check_cases(2 * SIZES + 11 * 16), first = (int)check_random_in(0, cases - 1);
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = first; i < first + cases; i++) {
+        const int64_t random[] = {check_random_in(1, 2200), check_random_in(1, 50)}, *size = i % 7 ? random : sizes[i / 7 % SIZES];
+        best_under(i % 4 ? PICTURE_FEW_HOLES : 1, PICTURE_NOISE, 1, i % 5 ? TM_DOMAIN_VALID : (tm_domain)check_random_in(1, 2),
+                   (int64_t[]){size[0], size[1], 15 + i % 11, 9 + i / 11 % 16});
     }
     unsetenv("TMATCH_ALWAYS_WIDE");
     printf("# %d cases, 0 differ\n", cases);
@@ -265,6 +291,7 @@ int main(int argc, char **argv)
         TEST(wide_planes),
         TEST(pixels),
         TEST(pixels_bounded),
+        TEST(masked_bounded),
         TEST(small_masked),
         TEST(wide_masked),
         TEST(wide_rgb),

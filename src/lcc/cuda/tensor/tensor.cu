@@ -280,27 +280,29 @@ cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_ten
 bool tm_tensor_takes_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job)
 {
     if constexpr (built_with_wgmma)
-        return can_use_wgmma(device) && tm_bound_pixels_takes(device, *job);
+        return can_use_wgmma(device) && (job->bytes == 1 ? tm_bound_masked_takes(device, *job) : tm_bound_pixels_takes(device, *job));
     return false;
 }
 
 size_t tm_tensor_bound_bytes(int bytes, int width, int height)
 {
     if constexpr (built_with_wgmma)
-        return tm_bound_pixels_bytes(bytes, width, height);
+        return bytes == 1 ? tm_bound_masked_bytes(width, height) : tm_bound_pixels_bytes(bytes, width, height);
     return 0;
 }
 
-cudaError_t tm_tensor_prepare_bound(void *fragments, const uint8_t *taps, int bytes, int width, int height, cudaStream_t stream)
+cudaError_t tm_tensor_prepare_bound(void *fragments, const uint8_t *taps, const uint8_t *host_mask, int bytes, int width, int height,
+                                    cudaStream_t stream)
 {
     if constexpr (built_with_wgmma)
-        return tm_bound_pixels_prepare(fragments, taps, bytes, width, height, stream);
+        return bytes == 1 ? tm_bound_masked_prepare(fragments, taps, taps + width * height, host_mask, width, height, stream)
+                          : tm_bound_pixels_prepare(fragments, taps, bytes, width, height, stream);
     return cudaErrorNotSupported;
 }
 
 cudaError_t tm_tensor_launch_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream)
 {
     if constexpr (built_with_wgmma)
-        return tm_bound_pixels_launch(device, *job, stream);
+        return job->bytes == 1 ? tm_bound_masked_launch(device, *job, stream) : tm_bound_pixels_launch(device, *job, stream);
     return cudaErrorNotSupported;
 }

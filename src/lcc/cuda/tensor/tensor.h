@@ -7,7 +7,7 @@
  *     mma.cu          any job, from compute capability 8.0 on; once more for many templates
  *     mma_steps.cu    products of several planes with templates, added up: 8.0
  *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
- *     wgmma_bound.cu  the best match of such a template, where not all windows need be scored, likewise
+ *     wgmma_bound.cu  the best match of such a template, with a mask or without, where not all windows need be scored, likewise
  *     wgmma_bound_pixels.cu likewise of RGB or of 16 bits
  *     wgmma_planes.cu products as of mma_steps.cu, of templates of that size, likewise
  *     wgmma_masked.cu one such template with a mask, likewise
@@ -105,7 +105,7 @@ typedef struct tm_tensor_job : tm_device_windows {
     int64_t partial_stride; /* set by the launch */
     bool may_leave_out;          /* LCC of one template without a map: the best may be TM_NO_CANDIDATE, which is worse than any
                                   * that is known */
-    const void *bound_fragments; /* of gray of 8 bits set by the launch */
+    const void *bound_fragments; /* of gray of 8 bits without a mask set by the launch */
     const tm_tensor_masked *masked; /* LCC of templates with a common mask, where tm_tensor_shares_mask; or NULL */
 } tm_tensor_job;
 
@@ -140,7 +140,7 @@ typedef struct tm_tensor_masked_job : tm_tensor_job {
 /* LCC of one template of RGB of 8 bits or of gray of 16, without a map, from pixels as they came: frame and pitch are of these,
  * and at any byte. */
 typedef struct tm_tensor_pixels_job : tm_tensor_job {
-    int bytes;              /* of a pixel: 3 or 2 */
+    int bytes;              /* of a pixel: 3 or 2; tm_tensor_launch_bound: or 1, gray of 8 bits with a mask */
     const void *plane_fragments[3]; /* of the template's planes: of each channel, or of low and high bytes */
     int64_t frame_rows;     /* that are there, from the frame's address on */
     int64_t first;          /* position of the first window */
@@ -200,11 +200,13 @@ bool tm_tensor_takes_pixels(const tm_tensor_device *device, const tm_tensor_pixe
 cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream);
 
 /* The same where not all windows need be scored: the best may be TM_NO_CANDIDATE, and is not known. The frame begins at a multiple of 16 bytes,
- * and as many as make one can be read behind it. The fragments, bound_fragments alone, are made of the template as it lies in device memory,
- * whose pixels have so many bytes. */
+ * and as many as make one can be read behind it. Gray of 8 bits is a plane as others are launched on, and its job has templates. The
+ * fragments, bound_fragments alone, are made of the template as it lies in device memory, whose pixels have so many bytes; of gray of 8 bits
+ * its mask lies behind it, and on the host, and cudaErrorNotSupported says that too few pixels in one place count. */
 bool tm_tensor_takes_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job);
 size_t tm_tensor_bound_bytes(int bytes, int width, int height);
-cudaError_t tm_tensor_prepare_bound(void *fragments, const uint8_t *taps, int bytes, int width, int height, cudaStream_t stream);
+cudaError_t tm_tensor_prepare_bound(void *fragments, const uint8_t *taps, const uint8_t *host_mask, int bytes, int width, int height,
+                                    cudaStream_t stream);
 cudaError_t tm_tensor_launch_bound(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream);
 
 /* Whether these steps, whose fragments may not be set yet, take less time by wgmma_tall_planes.cu, which makes
