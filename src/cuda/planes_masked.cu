@@ -89,6 +89,17 @@ static cudaError_t launch_bound(void *context, int64_t first, int64_t end, int64
     return tm_tensor_launch_bound(&run->cuda->tensor, &p, run->cuda->stream);
 }
 
+static cudaError_t run_bound(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
+{
+    const int squares = run->products.squares;
+
+    run->products.squares = 0; // their planes are of no use
+    const cudaError_t error = tm_planes_run_in_registers(run, walk, launch_bound, best);
+    run->products.squares = squares;
+    run->rows = 0;
+    return error;
+}
+
 /* Whether that may be. The kernels of chunks end before the next chunk is there. */
 static cudaError_t ask_bound(const tm_planes_job *run, const tm_walk *walk, bool *may_be_bound)
 {
@@ -97,10 +108,10 @@ static cudaError_t ask_bound(const tm_planes_job *run, const tm_walk *walk, bool
     tm_group *group;
 
     *may_be_bound = false;
-    if (tm_walk_end(walk, 0) != g->map_height || !tm_tensor_takes_bound(&run->cuda->tensor, &whole))
+    if (tm_walk_end(walk, 0) != g->map_height || !tm_tensor_takes_bound(&run->cuda->tensor, &whole) || !tm_may_leave_out(run->cuda, run->job))
         return cudaSuccess;
     TRY(tm_fetch_bound(run->cuda, run->job, &group));
-    *may_be_bound = group->is_bounded && tm_may_leave_out(run->cuda, run->job);
+    *may_be_bound = group->is_bounded;
     return cudaSuccess;
 }
 
@@ -115,10 +126,8 @@ cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *chunks, 
     if (!is_one_masked(run) || !tm_tensor_takes_masked(device, &m))
         return cudaErrorNotSupported;
     TRY(ask_bound(run, chunks, &may_be_bound));
-    if (may_be_bound) {
-        run->products.squares = 0; // their planes are of no use
-        return tm_planes_run_in_registers(run, chunks, launch_bound, best);
-    }
+    if (may_be_bound)
+        return run_bound(run, chunks, best);
     run->wide = tm_tensor_takes_wide_masked(device, &m);
     if (run->wide)
         TRY(prepare_wide(run, &m, &walk));

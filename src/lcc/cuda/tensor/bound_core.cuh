@@ -48,16 +48,17 @@ struct tm_bound_missing {
 };
 
 /* The core under a mask: the rectangle whose pixels are most, where each that does not count costs MISSING. None where that leaves less than
- * a fourth of those that do. What is taken off a bin's squares is 255^2 for each of them, too. */
+ * a fourth of those that do, or where these are fewer than LEAST, of which a window that is not flat has the V that bound_score.cuh counts on.
+ * What is taken off a bin's squares is 255^2 for each pixel that does not count, too. */
 static inline tm_bound_core tm_bound_masked_core(const uint8_t *mask, int width, int height)
 {
-    enum { MISSING = 32 };
+    enum { MISSING = 32, LEAST = 65 };
     const tm_bound_missing missing(mask, width, height);
     const int counted = width * height - missing.in(0, 0, width, height);
     tm_bound_core best = {}, c = {};
     int most = (counted - 1) / 4;
 
-    for (c.bin = 0; 2 * c.bin + 3 <= width; c.bin++)
+    for (c.bin = 0; counted >= LEAST && 2 * c.bin + 3 <= width; c.bin++)
         for (c.bins = 1; 2 * (c.bin + c.bins) + 1 <= width; c.bins++)
             for (c.row = 1; c.row < height; c.row++)
                 for (c.rows = 1; c.row + c.rows <= height; c.rows++) {
