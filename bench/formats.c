@@ -21,28 +21,30 @@ typedef struct format {
     tm_sample_type type;
     int channels;
     bool template_mask, frame_mask;
+    int unused_bits; /* of samples of 16 */
 } format;
 
 /* The others are compared with the first. */
 static const format formats[] = {
-    {"gray8", TM_METRIC_LCC, TM_SAMPLE_U8, 1, false, false},
-    {"gray16", TM_METRIC_LCC, TM_SAMPLE_U16, 1, false, false},
-    {"masked8", TM_METRIC_LCC, TM_SAMPLE_U8, 1, true, false},
-    {"rgb8", TM_METRIC_LCC, TM_SAMPLE_U8, 3, false, false},
-    {"masked16", TM_METRIC_LCC, TM_SAMPLE_U16, 1, true, false},
-    {"masked rgb8", TM_METRIC_LCC, TM_SAMPLE_U8, 3, true, false},
-    {"rgb16", TM_METRIC_LCC, TM_SAMPLE_U16, 3, false, false},
-    {"gray8, masked frame", TM_METRIC_LCC, TM_SAMPLE_U8, 1, false, true},
-    {"float", TM_METRIC_LCC, TM_SAMPLE_F32, 1, false, false},
-    {"masked float", TM_METRIC_LCC, TM_SAMPLE_F32, 1, true, false},
-    {"float rgb", TM_METRIC_LCC, TM_SAMPLE_F32, 3, false, false},
-    {"float", TM_METRIC_CCORR_NORMED, TM_SAMPLE_F32, 1, false, false},
-    {"float", TM_METRIC_SQDIFF_NORMED, TM_SAMPLE_F32, 1, false, false},
-    {"gray8", TM_METRIC_CCORR, TM_SAMPLE_U8, 1, false, false},
-    {"gray8", TM_METRIC_CCORR_NORMED, TM_SAMPLE_U8, 1, false, false},
-    {"gray8", TM_METRIC_CCOEFF, TM_SAMPLE_U8, 1, false, false},
-    {"gray8", TM_METRIC_SQDIFF, TM_SAMPLE_U8, 1, false, false},
-    {"gray8", TM_METRIC_SQDIFF_NORMED, TM_SAMPLE_U8, 1, false, false},
+    {"gray8", TM_METRIC_LCC, TM_SAMPLE_U8, 1, false, false, 0},
+    {"gray16", TM_METRIC_LCC, TM_SAMPLE_U16, 1, false, false, 0},
+    {"gray12", TM_METRIC_LCC, TM_SAMPLE_U16, 1, false, false, 4},
+    {"masked8", TM_METRIC_LCC, TM_SAMPLE_U8, 1, true, false, 0},
+    {"rgb8", TM_METRIC_LCC, TM_SAMPLE_U8, 3, false, false, 0},
+    {"masked16", TM_METRIC_LCC, TM_SAMPLE_U16, 1, true, false, 0},
+    {"masked rgb8", TM_METRIC_LCC, TM_SAMPLE_U8, 3, true, false, 0},
+    {"rgb16", TM_METRIC_LCC, TM_SAMPLE_U16, 3, false, false, 0},
+    {"gray8, masked frame", TM_METRIC_LCC, TM_SAMPLE_U8, 1, false, true, 0},
+    {"float", TM_METRIC_LCC, TM_SAMPLE_F32, 1, false, false, 0},
+    {"masked float", TM_METRIC_LCC, TM_SAMPLE_F32, 1, true, false, 0},
+    {"float rgb", TM_METRIC_LCC, TM_SAMPLE_F32, 3, false, false, 0},
+    {"float", TM_METRIC_CCORR_NORMED, TM_SAMPLE_F32, 1, false, false, 0},
+    {"float", TM_METRIC_SQDIFF_NORMED, TM_SAMPLE_F32, 1, false, false, 0},
+    {"gray8", TM_METRIC_CCORR, TM_SAMPLE_U8, 1, false, false, 0},
+    {"gray8", TM_METRIC_CCORR_NORMED, TM_SAMPLE_U8, 1, false, false, 0},
+    {"gray8", TM_METRIC_CCOEFF, TM_SAMPLE_U8, 1, false, false, 0},
+    {"gray8", TM_METRIC_SQDIFF, TM_SAMPLE_U8, 1, false, false, 0},
+    {"gray8", TM_METRIC_SQDIFF_NORMED, TM_SAMPLE_U8, 1, false, false, 0},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -220,6 +222,8 @@ static bool make_pictures(pictures *p, const format *f, const bench_case *c, uin
                     .frame_mask = malloc(pixels)};
     if (!p->samples || !p->mask || !p->frame_mask)
         return false;
+    for (size_t i = 0; f->unused_bits && i < pixels * (size_t)f->channels; i++)
+        ((uint16_t *)(void *)p->samples)[i] >>= f->unused_bits;
     p->frame = (tm_image){.samples = p->samples, .width = c->frame_width, .height = c->frame_height,
                           .stride = (ptrdiff_t)(c->frame_width * pixel), .type = f->type,
                           .channels = f->channels};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Jobs of RGB of 8 bits or of gray of 16 whose scores are made from the pixels as they came: one small template, no mask. */
 #include "cuda/planes_run.cuh"
+#include "integers.h"
 
 /* The job for the rows [first, end) of the map, without what is prepared for it on the device. */
 static tm_tensor_pixels_job job_of(const tm_planes_job *run, int64_t first, int64_t end)
@@ -83,6 +84,20 @@ static cudaError_t run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candid
     return tm_planes_run_in_registers(run, walk, launch_pixels, best);
 }
 
+/* How many bits the samples of a frame have, and at least the template's: what is known of frames before; else as many as cameras have, which
+ * is an even number. */
+static int bits_of(const tm_cuda *cuda, const tm_template *t)
+{
+    const uint16_t *samples = (const uint16_t *)(const void *)t->samples;
+    int all = 0, bits = 0;
+
+    for (int64_t i = 0; i < t->n; i++)
+        all |= samples[i];
+    while (all >> bits)
+        bits++;
+    return cuda->pixel_bits ? (int)larger(bits, cuda->pixel_bits) : bits + bits % 2;
+}
+
 /* All rows, where not all windows need be scored. */
 static cudaError_t launch_bound(void *context, int64_t first, int64_t end, int64_t)
 {
@@ -92,6 +107,8 @@ static cudaError_t launch_bound(void *context, int64_t first, int64_t end, int64
 
     TRY(tm_fetch_bound(run->cuda, run->job, &group));
     p.bound_fragments = group->fragments;
+    if (p.bytes == 2)
+        p.low_bits = (int)larger(bits_of(run->cuda, run->job->tmpl) - 8, 0);
     p.best = run->band.candidates++;
     return tm_tensor_launch_bound(&run->cuda->tensor, &p, run->cuda->stream);
 }

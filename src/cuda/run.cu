@@ -79,10 +79,10 @@ static cudaError_t prepare_peaks(tm_cuda *cuda, const tm_job *job, tm_launch *la
     return cudaSuccess;
 }
 
-/* Where the best was not known, that is not tried again for a while. */
+/* Where the best was not known, that is not tried again for a while, unless it is for the bits that samples have. */
 static void note_not_known(tm_cuda *cuda, const tm_job *jobs)
 {
-    if (jobs->scored == TM_NOT_KNOWN && cuda->leaves_out.frames == 0) // once for all jobs of a call
+    if (jobs->scored == TM_NOT_KNOWN && !cuda->has_new_bits && cuda->leaves_out.frames == 0) // once for all jobs of a call
         tm_rest_longer(&cuda->leaves_out);
 }
 
@@ -172,6 +172,17 @@ static bool is_none(const tm_candidate *best)
     return best->value == none.value;
 }
 
+/* Takes from a best that is not known how many bits the frame's samples have. false: nothing new. */
+static bool learn_bits(tm_cuda *cuda, const tm_candidate *none)
+{
+    const int64_t bits = INT64_MAX - none->position;
+
+    if (bits < 1 || bits > 16 || bits == cuda->pixel_bits)
+        return false;
+    cuda->pixel_bits = (int)bits;
+    return true;
+}
+
 /* Sets the jobs' best from those candidates. A chunk's positions count from its own first row. */
 static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const tm_candidate *bests)
 {
@@ -193,13 +204,15 @@ static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const t
     }
 }
 
-/* The same of other formats. */
-static void merge_others(tm_job *jobs, size_t count, const tm_candidate *bests)
+/* The same of other formats. Of one frame after another new bits are an excuse once. */
+static void merge_others(tm_cuda *cuda, tm_job *jobs, size_t count, const tm_candidate *bests)
 {
     const tm_candidate too_many = TM_TOO_MANY_LEFT;
 
     for (size_t i = 0; i < count; i++) {
         jobs[i].best = bests[i];
+        if (!cuda->all_windows)
+            cuda->has_new_bits = is_none(&bests[i]) && learn_bits(cuda, &bests[i]) && !cuda->has_new_bits;
         if (is_none(&bests[i]))
             jobs[i].scored = TM_NOT_KNOWN;
         else if (bests[i].value == too_many.value)
@@ -320,7 +333,7 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         } else if (tm_job_is_plain(&jobs[i]))
             merge_plain(cuda, jobs + i, size, found);
         else
-            merge_others(jobs + i, size, found);
+            merge_others(cuda, jobs + i, size, found);
         found += best_count(cuda, jobs + i, size);
     }
     return cudaSuccess;
@@ -380,14 +393,17 @@ static cudaError_t try_to_leave_out(tm_cuda *cuda, tm_last *last)
 {
     const tm_launch *launch = &last->launch;
     tm_candidate best;
+    int tries = 0;
 
     last->all_windows = cuda->leaves_out.frames > 0;
     if (launch->group ? !launch->tensor.may_leave_out : last->all_windows)
         return cudaSuccess;
-    TRY(launch_again(cuda, last));
-    TRY_CUDA(cudaMemcpyAsync(&best, launch->group ? launch->job.best : last->best, sizeof best, cudaMemcpyDeviceToHost, cuda->stream));
-    TRY_CUDA(cudaStreamSynchronize(cuda->stream));
-    last->all_windows = is_none(&best);
+    do {
+        TRY(launch_again(cuda, last));
+        TRY_CUDA(cudaMemcpyAsync(&best, launch->group ? launch->job.best : last->best, sizeof best, cudaMemcpyDeviceToHost, cuda->stream));
+        TRY_CUDA(cudaStreamSynchronize(cuda->stream));
+        last->all_windows = is_none(&best);
+    } while (last->all_windows && tries++ == 0 && learn_bits(cuda, &best));
     last->launch.tensor.may_leave_out = !last->all_windows;
     return cudaSuccess;
 }

@@ -43,6 +43,7 @@ struct problem {
     size_t pitch;
     memory frame, tmpl, fragments, bound;
     std::vector<uint8_t> mask; // or empty: all pixels count
+    int low_bits = 8;          // of 16 bits: what the kernel is told
 
     problem(int bytes, int width, int height, int map_width, int map_height)
         : bytes(bytes), width(width), height(height), map_width(map_width), map_height(map_height),
@@ -87,6 +88,38 @@ struct problem {
     /* Sample c of a pixel. */
     int channels() const { return bytes == 3 ? 3 : 1; }
     static int sample(const uint8_t *pixel, int bytes, int c) { return bytes == 2 ? pixel[0] + 256 * pixel[1] : pixel[c]; }
+
+    /* Of 16 bits: leaves so many of them to all samples, drawn from 8 on; may_be_wrong: the kernel may be told fewer. */
+    void draw_bits(bool may_be_wrong)
+    {
+        const int bits = check_random() % 2 ? 16 : (int)check_random_in(8, 15);
+        if (bytes != 2)
+            return;
+        low_bits = bits - 8;
+        const auto reduce = [&](uint8_t *sample) {
+            const int value = problem::sample(sample, 2, 0) >> (16 - bits);
+            sample[0] = (uint8_t)value, sample[1] = (uint8_t)(value >> 8);
+        };
+        for (int i = 0; i < width * height; i++)
+            reduce(&tap(i, 0));
+        for (int y = 0; y < map_height + height - 1; y++)
+            for (int x = 0; x < map_width + width - 1; x++)
+                reduce(&at(x, y, 0));
+        if (may_be_wrong && low_bits && check_random() % 2)
+            low_bits = (int)check_random_in(0, low_bits - 1);
+    }
+
+    /* The bits of the frame's greatest sample. */
+    int bits_of_frame()
+    {
+        int all = 0, bits = 0;
+        for (int y = 0; y < map_height + height - 1; y++)
+            for (int x = 0; x < map_width + width - 1; x++)
+                all |= sample(&at(x, y, 0), 2, 0);
+        while (all >> bits)
+            bits++;
+        return bits;
+    }
 
     void draw(content c)
     {
@@ -190,7 +223,7 @@ bool launch(problem &p, const tm_tensor_device &device, const tm_tensor_job &job
 {
     tm_tensor_pixels_job j = {};
     (tm_tensor_job &)j = job;
-    j.bytes = p.bytes, j.frame_rows = p.map_height + p.height - 1, j.n = p.width * p.height, j.variance = (float)t.variance;
+    j.bytes = p.bytes, j.frame_rows = p.map_height + p.height - 1, j.n = p.width * p.height, j.variance = (float)t.variance, j.low_bits = p.low_bits;
     for (int c = 0; c < 3; c++)
         j.minus_sum[c] = (int)-t.of[c];
     CHECK_EQ(tm_bound_pixels_prepare(p.bound.data(), p.tmpl.data(), p.bytes, p.width, p.height, stream), cudaSuccess);
@@ -224,6 +257,11 @@ bool compare(problem &p, int multiprocessors)
     CHECK_EQ(running, INT_MIN);
     CHECK_EQ(counter, 0);
     const tm_candidate none = TM_NO_CANDIDATE, expected = best_of_all(p, t);
+    const int bits = p.bytes == 2 ? p.bits_of_frame() : 0;
+    if (bits > 8 + p.low_bits) {
+        CHECK_EQ(best.value, none.value);
+        CHECK(none.position - best.position > 8 + p.low_bits && none.position - best.position <= bits);
+    }
     if (best.value == none.value)
         return false;
     CHECK_EQ(best.value, expected.value);
@@ -249,6 +287,7 @@ void noise()
         p.draw_mask();
         p.draw(NOISE);
         p.cut(false, 0);
+        p.draw_bits(false);
         const bool is_known = compare(p, s[4]);
         if (s[1] >= 7) // of fewer rows few are sampled
             tally.count(is_known);
@@ -267,6 +306,7 @@ void random_cases()
         p.draw_mask();
         p.draw((content)(check_random() % CONTENTS));
         p.cut(check_random() % 4 == 0, (int)check_random_in(0, 6));
+        p.draw_bits(true);
         known += compare(p, (int)check_random_in(1, 12));
     }
     printf("# %" PRId64 " of %" PRId64 " known\n", known, cases);
@@ -312,11 +352,11 @@ void copies()
         problem p(kinds[i % KINDS], (int)check_random_in(15, 25), (int)check_random_in(9, 24), (int)check_random_in(1, 4) * 300,
                   (int)check_random_in(8, 120));
         p.draw_mask();
-        const int flat = (int)check_random_in(0, 255);
+        const int flat = (int)check_random_in(0, 255), least = check_random() % 2 ? 0 : 120; // with little contrast, what is too much counts more
         for (int k = 0; k < p.bytes * p.width * p.height; k++) {
             const int x = k / p.bytes % p.width, y = k / p.bytes / p.width;
             const bool is_border = x < 2 || y < 1 || x >= p.width - 2 || y >= p.height - 1;
-            p.tmpl.data()[k] = (uint8_t)(is_border ? flat : check_random_in(0, 255));
+            p.tmpl.data()[k] = (uint8_t)(is_border ? flat : check_random_in(least, 255 - least));
         }
         for (int y = 0; y < p.map_height + p.height - 1; y++)
             memset(&p.at(0, y, 0), flat, (size_t)(p.bytes * (p.map_width + p.width - 1)));
@@ -328,6 +368,7 @@ void copies()
                 if (!p.counts(k)) // what a core's squares have too much of
                     p.at(x + k % p.width, y + k / p.width, 0) = check_random() % 2 ? 255 : 0;
         }
+        p.draw_bits(true);
         compare(p, (int)check_random_in(1, 3));
     }
 }
@@ -347,6 +388,7 @@ void flat_high_bytes()
         p.cut(false, 0);
         for (int64_t flips = check_random_in(1, 30); flips > 0; flips--)
             p.at((int)check_random_in(0, p.map_width + p.width - 2), (int)check_random_in(0, p.map_height + p.height - 2), 1) = 101;
+        p.draw_bits(false);
         known += compare(p, (int)check_random_in(1, 3));
     }
     printf("# %" PRId64 " of %" PRId64 " known\n", known, cases);

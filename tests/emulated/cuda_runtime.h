@@ -346,6 +346,11 @@ static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shi
     return (unsigned)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
 
+static inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift)
+{
+    return shift < 32 ? __funnelshift_r(low, high, shift) : high;
+}
+
 static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
 {
     for (int i = 0; i < 4; i++)
@@ -358,6 +363,11 @@ static inline int __dp4a(int a, int b, int sum)
     for (int i = 0; i < 4; i++)
         sum += (int8_t)(a >> 8 * i) * (int8_t)(b >> 8 * i);
     return sum;
+}
+
+static inline int __clz(int value)
+{
+    return value ? __builtin_clz((unsigned)value) : 32;
 }
 
 static inline int __ffs(unsigned value)

@@ -74,6 +74,16 @@ static void wide_planes(void)
     printf("# %zu cases, 0 differ\n", cases + cases / COUNT);
 }
 
+/* Leaves samples of 16 bits fewer of them. */
+static void drop_bits(const tm_image *image, int64_t bits)
+{
+    for (int64_t y = 0; y < image->height; y++) {
+        uint16_t *row = (uint16_t *)(void *)((uint8_t *)image->samples + y * image->stride);
+        for (int64_t x = 0; x < image->width; x++)
+            row[x] = (uint16_t)(row[x] >> bits);
+    }
+}
+
 /* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel; 0: of 8 bits without a mask.
  * sizes: map width, map height, template width, template height. content: the frame's. least_mask: the first of the masks that it may be. */
 static void best_under(int least_mask, picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
@@ -87,6 +97,11 @@ static void best_under(int least_mask, picture_content content, int bytes, tm_do
     p.memory[1] = picture_make(&p.tmpl, w, h, type, channels, picture_random_content());
     if (check_random() % 3)
         picture_cut(&p.tmpl, &p.frame);
+    if (bytes == 2 && check_random() % 2) {
+        const int64_t bits = check_random_in(1, 10), more = check_random() % 4 ? 0 : check_random_in(1, 3);
+        drop_bits(&p.frame, bits);
+        drop_bits(&p.tmpl, bits + more); // of which the frame's number cannot be told
+    }
     if (bytes == 1)
         p.memory[2] = picture_mask(&p.tmpl, (int)check_random_in(least_mask, PICTURE_MASKS - 1));
     snprintf(p.text, sizeof p.text, "%d bytes, domain %d, frame %lldx%lld %s, template %lldx%lld", bytes, (int)domain,

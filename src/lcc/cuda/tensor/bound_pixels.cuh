@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For wgmma_bound_pixels.cu: a block's shared memory and barriers, and how frame rows come there.
  *
- * Rows are taken apart into planes: the channels of RGB, or of 16 bits the high bytes alone. No unit of 8 columns stands twice: the lines of
+ * Rows are taken apart into planes: the channels of RGB, or of 16 bits the 8 bits from j.low_bits on alone. No unit of 8 columns stands twice: the lines of
  * A are 8 columns apart, which is no distance that wgmma can read, so each thread loads its part of A. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_BOUND_PIXELS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_BOUND_PIXELS_CUH
@@ -153,12 +153,35 @@ struct tm_bound_block : tm_bound_part<TM_BOUND_TURNS, tm_tensor_pixels_job> {
         return j.frame + ((int64_t)ty * TILE_HEIGHT + r) * (int64_t)j.pitch + (int64_t)tx * TILE_WIDTH * BYTES;
     }
 
-    /* Stages the rows of the block's first step, by all of its threads. What lies behind the frame is not read. */
-    __device__ __forceinline__ void stage_first() const
+    /* Stores a unit in its planes. Returns what tm_pixel_unit::store_bits does. left: bytes from the unit to the frame's end. */
+    __device__ __forceinline__ unsigned store(const unit_type &unit, unsigned to, unsigned shift, int left) const
+    {
+        if constexpr (BYTES == 2)
+            return unit.store_bits(to, shift, j.low_bits, left >> 1);
+        unit.store(to, P::COLUMNS, shift);
+        return 0;
+    }
+
+    /* The bytes from there to the frame's end, which may lie before it; at most 2^30. */
+    __device__ __forceinline__ int left_from(const uint8_t *at) const
+    {
+        return (int)max(min((int64_t)end_of_frame - (int64_t)(uintptr_t)at, (int64_t)1 << 30), -((int64_t)1 << 30));
+    }
+
+    /* Whether so many rows from there on are in the frame, with all units that are staged of them. */
+    __device__ __forceinline__ bool has_whole(const uint8_t *at, int rows) const
+    {
+        return end_of_frame - (uintptr_t)at >= (rows - 1) * (uint64_t)j.pitch + 8 * BYTES * P::UNITS && (uintptr_t)at < end_of_frame;
+    }
+
+    /* Stages the rows of the block's first step, by all of its threads. What lies behind the frame is not read. Returns what store does, of all.
+     * WHOLE: nothing does. */
+    template <bool WHOLE>
+    __device__ __forceinline__ unsigned stage_first() const
     {
         enum { ALL = P::STEP_GROUPS * 8 * P::UNITS, EACH = (ALL + TM_TENSOR_THREADS - 1) / TM_TENSOR_THREADS };
         unit_type units[EACH];
-        unsigned shift[EACH];
+        unsigned shift[EACH], bits = 0;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             const int index = threadIdx.x + i * TM_TENSOR_THREADS, row = index / P::UNITS;
@@ -167,16 +190,34 @@ struct tm_bound_block : tm_bound_part<TM_BOUND_TURNS, tm_tensor_pixels_job> {
             shift[i] = 8 * ((uintptr_t)at & 3);
 #pragma unroll
             for (int w = 0; w <= unit_type::WORDS; w++)
-                units[i].word[w] = index < ALL && (uintptr_t)(from + w) < end_of_frame ? __ldg(from + w) : 0;
+                units[i].word[w] = index < ALL && (WHOLE || (uintptr_t)(from + w) < end_of_frame) ? __ldg(from + w) : 0;
         }
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const int index = threadIdx.x + i * TM_TENSOR_THREADS, row = index / P::UNITS;
+            const int index = threadIdx.x + i * TM_TENSOR_THREADS, row = index / P::UNITS, unit = index - row * P::UNITS;
             if (index < ALL)
-                units[i].template store<P::PLANES>(ring.row(row) + 8 * (index - row * P::UNITS), P::COLUMNS, shift[i]);
+                bits |= store(units[i], ring.row(row) + 8 * unit, shift[i], WHOLE ? 8 * BYTES : left_from(row_at(tx, ty, row) + 8 * BYTES * unit));
         }
+        return bits;
+    }
+
+    __device__ __forceinline__ unsigned stage_first() const
+    {
+        return has_whole(row_at(tx, ty, 0), P::STEP_GROUPS * 8 + 1) ? stage_first<true>() : stage_first<false>();
     }
 };
+
+/* The bits of some pixels, from the first one on that is taken, of what tm_pixel_unit::store_bits returned; and whether there are any above
+ * those that are taken. */
+__device__ __forceinline__ unsigned tm_bound_bits(unsigned bits, int low_bits)
+{
+    return (bits | bits >> 16) & 0xffff >> low_bits;
+}
+
+__device__ __forceinline__ bool tm_bound_exceeds(unsigned bits, int low_bits)
+{
+    return tm_bound_bits(bits, low_bits) > 255;
+}
 
 /* A group of rows that comes after those of the block's first step. */
 template <int BYTES>
@@ -213,10 +254,11 @@ struct tm_bound_stager {
     tm_bound_cursor<BYTES> ahead;
     const int part;
     const unsigned raw;
-    int turn; // which half of raw has the next group
+    int turn;      // which half of raw has the next group
+    unsigned bits; // that the block's pixels have, as far as this thread knows
 
-    __device__ __forceinline__ tm_bound_stager(tm_bound_block<BYTES> &b, int part)
-        : b(b), ahead(b), part(part), raw(b.raw + part * tm_bound_block<BYTES>::RAW_BYTES), turn(0)
+    __device__ __forceinline__ tm_bound_stager(tm_bound_block<BYTES> &b, int part, unsigned bits)
+        : b(b), ahead(b), part(part), raw(b.raw + part * tm_bound_block<BYTES>::RAW_BYTES), turn(0), bits(bits)
     {
         copy(), copy();
     }
@@ -252,12 +294,12 @@ struct tm_bound_stager {
         turn ^= 1;
     }
 
-    /* Takes a group of the block's step apart, and begins to copy what comes in its place. */
-    __device__ __forceinline__ void stage(int group)
+    /* Takes a group's rows apart, of which the first one begins there. WHOLE: they are all in the frame. */
+    template <bool WHOLE>
+    __device__ __forceinline__ void take_apart(int group, const uint8_t *row)
     {
-        tm_bound_wait_for_copies<1>();
-        __syncwarp();
-        const unsigned first = (unsigned)(uintptr_t)row_at(b.tx, b.ty, group, 0), to = b.ring.row(8 * group + P::RAW_ROWS * part);
+        const int left = b.left_from(row);
+        const unsigned first = (unsigned)(uintptr_t)row, to = b.ring.row(8 * group + P::RAW_ROWS * part);
 #pragma unroll
         for (int k = 0; k < P::RAW_ROWS * P::UNITS; k += 32) {
             const int index = k + (int)(threadIdx.x % 32), i = index / P::UNITS, unit = index - i * P::UNITS;
@@ -268,13 +310,26 @@ struct tm_bound_stager {
 #pragma unroll
             for (int w = 0; w <= unit_type::WORDS; w++)
                 of.word[w] = tm_load4(from + 4 * w);
-            of.template store<P::PLANES>(to + i * P::ROW + 8 * unit, P::COLUMNS, 8 * (offset & 3));
+            bits |= b.store(of, to + i * P::ROW + 8 * unit, 8 * (offset & 3),
+                            WHOLE ? 8 * BYTES : left - i * (int)b.j.pitch - 8 * BYTES * unit);
         }
+    }
+
+    /* Takes a group of the block's step apart, and begins to copy what comes in its place. */
+    __device__ __forceinline__ void stage(int group)
+    {
+        const uint8_t *const row = row_at(b.tx, b.ty, group, 0);
+        tm_bound_wait_for_copies<1>();
+        __syncwarp();
+        if (BYTES == 3 || b.has_whole(row, P::RAW_ROWS))
+            take_apart<true>(group, row);
+        else
+            take_apart<false>(group, row);
         __syncwarp();
         copy();
     }
 
-    /* Stages the rows of all steps but the first one, until a block of the launch has listed too much. Between steps the warps have time for
+    /* Stages the rows of all steps but the first one, until a block of the launch has listed too much, or met pixels of more bits. Between steps the warps have time for
      * something else in turns, which is told the last step whose limits have surely been read, if there is one. */
     template <typename F>
     __device__ __forceinline__ void run(F something_else)
@@ -288,6 +343,8 @@ struct tm_bound_stager {
                 b.wait(TM_BOUND_FULL, before);
             }
             const bool gives_up = part == 0 && score == TM_BOUND_GIVEN_UP;
+            if (BYTES == 2 && __any_sync(~0u, tm_bound_exceeds(bits, b.j.low_bits)))
+                atomicMax(b.j.running_bests, (int)TM_BOUND_GIVEN_UP);
             b.next();
             if (gives_up && threadIdx.x % 32 == 0)
                 b.given_up[b.turn(step)] = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* For wgmma_bound_pixels.cu: limits, of which bound_score.cuh says what they are.
  *
- * Of gray of 16 bits, F = 256 H + L, the rounded template meets H alone. L lies within 127.5 of 127.5: so the template's sum with it is at
- * most 127.5 length sqrt(n), and the root of a window's V at least 256 times that of its core's H less 127.5 sqrt(n_V), and at least 0. With
- * c = 127.5 / 256
+ * Of gray of 16 bits, F = 2^b H + L with b of at most 8 low bits, the rounded template meets H alone. With c = (1 - 2^-b) / 2, L lies within
+ * 2^b c of 2^b c: so the template's sum with it is at most 2^b c length sqrt(n), and the root of a window's V at least 2^b times that of its
+ * core's H less 2^b c sqrt(n_V), and at least 0:
  *
  *     score reached  implies  sum with H >= length (f max(0, sqrt(V of H) - c sqrt(n_V)) - c sqrt(n)),
  *
@@ -19,11 +19,11 @@ template <int BYTES, int BINS>
 struct tm_bound_pixels_score : tm_bound_score {
     float less, slack; // are taken off the roots, and off v
 
-    __device__ __forceinline__ tm_bound_pixels_score(const tm_bound_template &t, int order, int w, int h)
+    __device__ __forceinline__ tm_bound_pixels_score(const tm_bound_template &t, int order, int w, int h, int low_bits)
         : tm_bound_score(t, order), less(0), slack(0)
     {
         if (BYTES == 2) {
-            const float c = 127.5f / 256 * (float)(1 + 0x1p-19);
+            const float power = __int_as_float((127 - low_bits) << 23), c = 0.5f * (1 - power) * (float)(1 + 0x1p-19); // 2^-b
             less = c * sqrtf((float)(2 * BINS * (h - 1)));
             slack = ceilf(c / 256 * t.length * (float)(1 + 0x1p-19) * sqrtf((float)(w * h))); // length is rounded down
             least_root = 0;

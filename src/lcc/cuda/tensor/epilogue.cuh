@@ -308,9 +308,14 @@ __device__ __forceinline__ bool tm_tensor_beats(int64_t ao, int64_t ap, int64_t 
 /* A block's best where it is not known. */
 #define TM_TENSOR_UNKNOWN {INT64_MAX, INT_MAX}
 
+__device__ __forceinline__ bool tm_tensor_is_unknown(const tm_tensor_best &best)
+{
+    return best.order == INT_MAX;
+}
+
 /* Writes the block's best of each template, of the bests of its warps. The last block that does so
  * writes the launch's, and leaves the scratch as it was before. SOME: not all windows were scored; if a block's best is not known, or
- * no score is above 0, the launch's is TM_NO_CANDIDATE. */
+ * no score is above 0, the launch's is TM_NO_CANDIDATE, in the former case with the least position of such blocks. */
 template <tm_tensor_outcome OUTCOME, bool SOME = false>
 __device__ __forceinline__ void tm_tensor_write_bests(const tm_tensor_job &j,
                                                       const tm_tensor_best *best)
@@ -369,8 +374,10 @@ __device__ __forceinline__ void tm_tensor_write_bests(const tm_tensor_job &j,
         }
         if (threadIdx.x % lanes == 0 && first + (int)threadIdx.x / lanes < j.count) {
             part.value += OUTCOME == TM_TENSOR_SUMS ? TM_TENSOR_UNSIGNED : 0;
-            if (SOME && (part.value == INT_MAX || part.value <= 0))
-                part = TM_NO_CANDIDATE;
+            if (SOME && (part.value == INT_MAX || part.value <= 0)) {
+                const tm_candidate none = TM_NO_CANDIDATE;
+                part = {none.value, part.value == INT_MAX ? part.position : none.position};
+            }
             j.best[k] = part;
             j.running_bests[k] = INT_MIN;
         }

@@ -109,7 +109,7 @@ struct tm_pixels_group {
                            unit = index - row * P::UNITS, shift = 8 * ((part + row * pitch) & 3);
             if ((i + 1) * TM_PLANES_THREADS > 8 * P::UNITS && row >= 8)
                 continue;
-            units[i].template store<BYTES>(group + row * P::ROW_BYTES + 8 * unit, P::COLUMNS, shift);
+            units[i].store(group + row * P::ROW_BYTES + 8 * unit, P::COLUMNS, shift);
         }
     }
 };

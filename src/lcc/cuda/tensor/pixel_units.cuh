@@ -10,9 +10,8 @@ struct tm_pixel_unit {
     enum { WORDS = 2 * BYTES };
     uint32_t word[WORDS + 1];
 
-    /* Stores 8 bytes in each plane: of the channels, of the low and the high bytes, or of the high bytes alone. to: the place in the first
-     * plane; apart: bytes from one plane to the next; shift: bits of the first word before the pixels. */
-    template <int PLANES>
+    /* Stores 8 bytes in each plane: of the channels, or of the low and the high bytes. to: the place in the first plane; apart: bytes from
+     * one plane to the next; shift: bits of the first word before the pixels. */
     __device__ __forceinline__ void store(unsigned to, unsigned apart, unsigned shift) const
     {
         uint32_t of[BYTES][2];
@@ -27,8 +26,25 @@ struct tm_pixel_unit {
             of[BYTES - 1][half] = BYTES == 3 ? __byte_perm(__byte_perm(v[0], v[1], 0x0052), v[2], 0x7410) : of[BYTES - 1][half];
         }
 #pragma unroll
-        for (int plane = BYTES - PLANES; plane < BYTES; plane++)
-            tm_store8(to + (plane - (BYTES - PLANES)) * apart, make_uint2(of[plane][0], of[plane][1]));
+        for (int plane = 0; plane < BYTES; plane++)
+            tm_store8(to + plane * apart, make_uint2(of[plane][0], of[plane][1]));
+    }
+
+    /* Of 16 bits: stores 8 bytes, of the bits from number first on, which is at most 8. Returns all bits from there on of any of so many
+     * pixels: of some of them in the low half, of the others in the high one; what is in each half's last first bits is of no use. */
+    __device__ __forceinline__ unsigned store_bits(unsigned to, unsigned shift, unsigned first, int pixels) const
+    {
+        static_assert(BYTES == 2, "a word is two pixels");
+        uint32_t v[WORDS];
+#pragma unroll
+        for (int w = 0; w < WORDS; w++)
+            v[w] = __funnelshift_rc(word[w], word[w + 1], shift + first); // what comes from the next pixel is not taken
+        tm_store8(to, make_uint2(__byte_perm(v[0], v[1], 0x6420), __byte_perm(v[2], v[3], 0x6420)));
+        if (pixels < 8) // seldom
+#pragma unroll
+            for (int w = 0; w < WORDS; w++)
+                v[w] &= pixels > 2 * w + 1 ? ~0u : pixels > 2 * w ? 0xffffu : 0;
+        return v[0] | v[1] | v[2] | v[3];
     }
 };
 

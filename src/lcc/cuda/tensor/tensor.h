@@ -147,6 +147,8 @@ typedef struct tm_tensor_pixels_job : tm_tensor_job {
     int minus_sum[3];       /* -S_T of each channel */
     int n;
     float variance;
+    int low_bits;           /* tm_tensor_launch_bound, of 16 bits: the frame's samples are below 2^(8 + low_bits), 0 to 8. Where they are not,
+                             * the best is not known; its position then is less than TM_NO_CANDIDATE's by the bits that were seen */
     tm_planes_list rounded; /* of 16 bits: where there is a list, plane_fragments has a rounded template's alone, and windows are
                              * listed; *running_bests is the list's best, and best and blocks are not set */
 } tm_tensor_pixels_job;

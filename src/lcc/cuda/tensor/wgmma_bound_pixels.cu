@@ -3,6 +3,8 @@
  * (sm_90a), where a few windows are scored and a bound says of all others that they are not the best: as in wgmma_bound.cu, from the pixels
  * as they came.
  *
+ * Of 16 bits only 8 are multiplied, those from j.low_bits on. Where a pixel has higher ones, the best is not known.
+ *
  * S_FT: A's line m is a frame row from its unit m on, whose units are 8 columns apart (bound_pixels.cuh). B's column 8r + c is the template
  * shifted down by r rows and to the right by c columns, for 8 x 16 windows of each unit. Its rows stand in descending order, so B for the
  * next frame row begins one block earlier. A step's first and last rows meet windows of 8 rows alone. A step is 512 x 16 windows, and a block goes down a column of tiles.
@@ -191,7 +193,7 @@ __device__ __forceinline__ void make_limits(tm_bound_block<BYTES> &b, int warp, 
         }
         order = max(order, others);
         /* it is more than 1 where the launch has been given up */
-        summer.store(roots, step, tm_bound_pixels_score<BYTES, BINS>(t, min(order, tm_score_order(1.0f)), j.width, j.height));
+        summer.store(roots, step, tm_bound_pixels_score<BYTES, BINS>(t, min(order, tm_score_order(1.0f)), j.width, j.height, j.low_bits));
         b.arrive(TM_BOUND_FULL, step);
     }
 }
@@ -204,12 +206,19 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     __shared__ tm_tensor_best bests[TM_TENSOR_WARPS];
     __shared__ uint64_t barriers[TM_BOUND_BARRIERS];
     __shared__ int sampled, given_up[TM_BOUND_TURNS];
+    __shared__ unsigned bits_of[TM_TENSOR_WARPS]; // that the pixels have which a warp has staged
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), other = warp - TM_BOUND_PRODUCT_WARPS;
     tm_bound_block<BYTES> b(j, p, smem, barriers, given_up);
     tm_bound_list &list = *(tm_bound_list *)(smem + tm_bound_block<BYTES>::shared_bytes(j.height));
     const tm_bound_scorer<BYTES> scorer = {j, b.taps};
     const auto pair_of = [](unsigned place, unsigned mask) { return multiplier<BYTES>::pair_of(place, mask); };
+    const auto keep_bits = [&](unsigned bits) {
+        bits = BYTES == 2 ? __reduce_or_sync(~0u, bits) : 0;
+        if (BYTES == 2 && threadIdx.x % 32 == 0)
+            bits_of[warp] = bits;
+    };
     tm_tensor_best best = {0, INT_MIN};
+    unsigned bits = 0;
 
     tm_early_begin();
     b.start();
@@ -218,24 +227,33 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     if (b.t < b.end) {
         for (int i = threadIdx.x; i < tm_bound_operand_bytes<BYTES>(j.height) / 16; i += TM_TENSOR_THREADS)
             tm_copy16(b.blocks + 16 * i, (const uint4 *)j.bound_fragments + i);
-        b.stage_first();
+        bits = b.stage_first();
         tm_copy_wait();
         tm_wgmma_publish();
     }
+    keep_bits(bits);
     __syncthreads();
     if (other < 0)
         multiplier<BYTES>(b, list, scorer).run(&sampled);
     else if (other < TM_BOUND_SUM_WARPS)
         make_limits<BYTES, BINS>(b, other, &sampled);
-    else if (b.t < b.end)
-        tm_bound_stager<BYTES>(b, other - TM_BOUND_SUM_WARPS).run([&](int tile) { tm_bound_score_top(b, scorer, pair_of, list, tile, best); });
+    else if (b.t < b.end) {
+        tm_bound_stager<BYTES> stager(b, other - TM_BOUND_SUM_WARPS, bits);
+        stager.run([&](int tile) { tm_bound_score_top(b, scorer, pair_of, list, tile, best); });
+        keep_bits(stager.bits);
+    }
     __syncthreads();
     list.list_pairs(pair_of);
     __syncthreads();
-    bool is_given_up = false;
+    bits = 0;
+    for (int i = 0; BYTES == 2 && i < TM_TENSOR_WARPS; i++)
+        bits |= bits_of[i];
+    bool is_given_up = BYTES == 2 && tm_bound_exceeds(bits, j.low_bits);
     for (int i = 0; i < TM_BOUND_TURNS; i++)
         is_given_up |= given_up[i] != 0;
-    const tm_tensor_best of_warp = tm_bound_best(b, scorer, list, warp, is_given_up, b.rounded()->angle, best);
+    tm_tensor_best of_warp = tm_bound_best(b, scorer, list, warp, is_given_up, b.rounded()->angle, best);
+    if (BYTES == 2 && tm_tensor_is_unknown(of_warp))
+        of_warp.pos -= j.low_bits + 32 - __clz((int)tm_bound_bits(bits, j.low_bits));
     if (threadIdx.x % 32 == 0)
         bests[warp] = of_warp;
     tm_tensor_write_bests<TM_TENSOR_LCC, true>(j, bests);
