@@ -24,11 +24,14 @@ OUT=$(cd "$OUT" && pwd)
 bench="$BUILD/bench/tmatch-bench"
 
 phase_build() {
-    if [ -f "$BUILD/build.ninja" ]; then
-        meson configure "$BUILD" -Dgpu_archs="$GPU_ARCHS"
-    else
-        meson setup "$BUILD" -Dbuildtype=release -Dcuda=enabled -Dgpu_archs="$GPU_ARCHS"
-    fi && ninja -C "$BUILD"
+    { # calls beside each other build one after the other
+        flock 9
+        if [ -f "$BUILD/build.ninja" ]; then
+            meson configure "$BUILD" -Dgpu_archs="$GPU_ARCHS"
+        else
+            meson setup "$BUILD" -Dbuildtype=release -Dcuda=enabled -Dgpu_archs="$GPU_ARCHS"
+        fi && ninja -C "$BUILD"
+    } 9>"$BUILD/lock"
 }
 
 phase_test() {
