@@ -43,7 +43,8 @@ struct problem {
     size_t pitch;
     memory frame, tmpl, fragments, bound;
     std::vector<uint8_t> mask; // or empty: all pixels count
-    int low_bits = 8;          // of 16 bits: what the kernel is told
+    int low_bits = 8;          // of 16 bits: what the kernel is told,
+    int seen_bits = 0;         // and what it tells where the best is not known
 
     problem(int bytes, int width, int height, int map_width, int map_height)
         : bytes(bytes), width(width), height(height), map_width(map_width), map_height(map_height),
@@ -258,12 +259,13 @@ bool compare(problem &p, int multiprocessors)
     CHECK_EQ(counter, 0);
     const tm_candidate none = TM_NO_CANDIDATE, expected = best_of_all(p, t);
     const int bits = p.bytes == 2 ? p.bits_of_frame() : 0;
-    if (bits > 8 + p.low_bits) {
+    if (bits > 8 + p.low_bits)
         CHECK_EQ(best.value, none.value);
-        CHECK(none.position - best.position > 8 + p.low_bits && none.position - best.position <= bits);
-    }
-    if (best.value == none.value)
+    if (best.value == none.value) {
+        p.seen_bits = (int)(none.position - best.position);
+        CHECK(p.seen_bits >= 0 && p.seen_bits <= bits); // less where it was given up before all were seen
         return false;
+    }
     CHECK_EQ(best.value, expected.value);
     CHECK_EQ(best.position, expected.position);
     return true;
@@ -393,6 +395,28 @@ void flat_high_bytes()
     }
     printf("# %" PRId64 " of %" PRId64 " known\n", known, cases);
 }
+
+/* One pixel of more bits than the kernel is told, in a corner, at an edge, next to a tile's end or anywhere. */
+void one_exceeds()
+{
+    const int64_t cases = check_cases(40);
+    for (int64_t i = 0; i < cases; i++) {
+        problem p(2, (int)check_random_in(15, 25), (int)check_random_in(9, 24), (int)(check_random() % 3 ? check_random_in(1, 40) : check_random_in(505, 530)),
+                  (int)(check_random() % 3 ? check_random_in(1, 60) : check_random_in(1, 3)));
+        const int right = p.map_width + p.width - 2, bottom = p.map_height + p.height - 2;
+        p.draw(NOISE);
+        p.cut(false, 0);
+        do
+            p.draw_bits(false);
+        while (p.low_bits == 8);
+        const int x = check_random() % 4 == 0 ? min(right, 512 + (int)check_random_in(-1, 24)) : check_random() % 2 ? (int)check_random_in(0, right)
+                                                                                             : check_random() % 2 * right;
+        const int y = check_random() % 2 ? (int)check_random_in(0, bottom) : check_random() % 2 * bottom;
+        p.at(x, y, 1) |= 1 << p.low_bits;
+        CHECK(!compare(p, (int)check_random_in(1, 3)));
+        CHECK_EQ(p.seen_bits, p.low_bits + 9);
+    }
+}
 #else
 /* Of scores smaller than the sine of the angle between the template and the rounded one, S_FT need not even have the sign. In a frame of
  * equal rows, a template of columns with nearly equal sums has no others; those of these seeds were answered wrongly once. */
@@ -425,7 +449,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {TEST(noise), TEST(edges), TEST(copies), TEST(given_up), TEST(random_cases),
 #ifdef TM_BOUND_PIXELS
-                                       TEST(flat_high_bytes)
+                                       TEST(flat_high_bytes), TEST(one_exceeds)
 #else
                                        TEST(small_scores)
 #endif

@@ -282,7 +282,7 @@ struct tm_bound_stager {
 #pragma unroll
             for (int i = 0; i < P::RAW_ROWS; i++, row += b.j.pitch) {
                 const uint8_t *const from = (const uint8_t *)((uintptr_t)row & ~(uintptr_t)15) + lane;
-                const int left = (int)min((int64_t)b.end_of_frame - (int64_t)from, (int64_t)P::RAW_ROW - lane);
+                const int left = min(b.left_from(from), P::RAW_ROW - (int)lane);
 #pragma unroll
                 for (int at = 0; at < P::RAW_ROW; at += 512)
                     if (at < left)

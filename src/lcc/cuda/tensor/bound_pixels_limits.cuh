@@ -14,7 +14,7 @@
 #include "lcc/cuda/tensor/bound_pixels.cuh"
 #include "lcc/cuda/tensor/bound_score.cuh"
 
-/* A score to reach: see tm_bound_score. Of 16 bits a flat H says nothing of a window. */
+/* A score to reach: see tm_bound_score. Where there are low bits a flat H says nothing of a window. */
 template <int BYTES, int BINS>
 struct tm_bound_pixels_score : tm_bound_score {
     float less, slack; // are taken off the roots, and off v
@@ -26,7 +26,7 @@ struct tm_bound_pixels_score : tm_bound_score {
             const float power = __int_as_float((127 - low_bits) << 23), c = 0.5f * (1 - power) * (float)(1 + 0x1p-19); // 2^-b
             less = c * sqrtf((float)(2 * BINS * (h - 1)));
             slack = ceilf(c / 256 * t.length * (float)(1 + 0x1p-19) * sqrtf((float)(w * h))); // length is rounded down
-            least_root = 0;
+            least_root = low_bits ? 0 : least_root;
         }
     }
 
