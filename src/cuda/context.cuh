@@ -47,7 +47,9 @@ struct tm_device {
     tm_certified_learned *learned; /* pinned, or NULL */
     bool all_windows;    /* windows were left out, and the best is not known: this time none are */
     int pixel_bits;      /* that samples of 16 bits have, by the last frame whose best was not known; 0: none was */
-    bool has_new_bits;   /* it was not known, perhaps because these were not known before: that is no reason to rest */
+    int taken_bits;      /* that the last launch took them to have */
+    bool has_new_bits;   /* in this call a best was not known because there are more: that is no reason to rest, */
+    bool had_new_bits;   /* unless the call before had that excuse */
     tm_rest leaves_out;  /* of launches without certified search that may leave windows out, whatever their template and format */
     tm_device_peaks peaks;
     tm_device_poses poses;

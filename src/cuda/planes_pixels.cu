@@ -107,8 +107,10 @@ static cudaError_t launch_bound(void *context, int64_t first, int64_t end, int64
 
     TRY(tm_fetch_bound(run->cuda, run->job, &group));
     p.bound_fragments = group->fragments;
-    if (p.bytes == 2)
-        p.low_bits = (int)larger(bits_of(run->cuda, run->job->tmpl) - 8, 0);
+    if (p.bytes == 2) {
+        run->cuda->taken_bits = (int)larger(bits_of(run->cuda, run->job->tmpl), 8);
+        p.low_bits = run->cuda->taken_bits - 8;
+    }
     p.best = run->band.candidates++;
     return tm_tensor_launch_bound(&run->cuda->tensor, &p, run->cuda->stream);
 }

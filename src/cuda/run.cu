@@ -172,15 +172,16 @@ static bool is_none(const tm_candidate *best)
     return best->value == none.value;
 }
 
-/* Takes from a best that is not known how many bits the frame's samples have. false: nothing new. */
+/* Takes from a best that is not known how many bits the frame's samples have, as far as they were seen. false: as many as were taken, or not of
+ * 16 bits. */
 static bool learn_bits(tm_cuda *cuda, const tm_candidate *none)
 {
     const int64_t bits = INT64_MAX - none->position;
 
-    if (bits < 1 || bits > 16 || bits == cuda->pixel_bits)
+    if (bits < 1 || bits > 16)
         return false;
     cuda->pixel_bits = (int)bits;
-    return true;
+    return cuda->pixel_bits != cuda->taken_bits;
 }
 
 /* Sets the jobs' best from those candidates. A chunk's positions count from its own first row. */
@@ -204,21 +205,22 @@ static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const t
     }
 }
 
-/* The same of other formats. Of one frame after another new bits are an excuse once. */
+/* The same of other formats. */
 static void merge_others(tm_cuda *cuda, tm_job *jobs, size_t count, const tm_candidate *bests)
 {
     const tm_candidate too_many = TM_TOO_MANY_LEFT;
 
     for (size_t i = 0; i < count; i++) {
         jobs[i].best = bests[i];
-        if (!cuda->all_windows)
-            cuda->has_new_bits = is_none(&bests[i]) && learn_bits(cuda, &bests[i]) && !cuda->has_new_bits;
-        if (is_none(&bests[i]))
+        if (is_none(&bests[i])) {
             jobs[i].scored = TM_NOT_KNOWN;
-        else if (bests[i].value == too_many.value)
+            if (learn_bits(cuda, &bests[i]) && cuda->pixel_bits > cuda->taken_bits)
+                cuda->has_new_bits = !cuda->had_new_bits;
+        } else if (bests[i].value == too_many.value) {
             jobs[i].scored = TM_TOO_MANY;
-        else
+        } else {
             jobs[i].scored = jobs[i].geometry.map_width * jobs[i].geometry.map_height;
+        }
     }
 }
 
@@ -353,6 +355,8 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     cuda->last = (tm_last){};
     cuda->bytes_in = cuda->bytes_out = 0;
     cuda->all_windows = false;
+    cuda->had_new_bits = cuda->has_new_bits;
+    cuda->has_new_bits = false;
     tm_forget_frame(cuda);
     for (size_t i = 0; i < count; i++)
         jobs[i].scored = jobs[i].geometry.map_width * jobs[i].geometry.map_height;
@@ -399,6 +403,7 @@ static cudaError_t try_to_leave_out(tm_cuda *cuda, tm_last *last)
     if (launch->group ? !launch->tensor.may_leave_out : last->all_windows)
         return cudaSuccess;
     do {
+        last->all_windows = false;
         TRY(launch_again(cuda, last));
         TRY_CUDA(cudaMemcpyAsync(&best, launch->group ? launch->job.best : last->best, sizeof best, cudaMemcpyDeviceToHost, cuda->stream));
         TRY_CUDA(cudaStreamSynchronize(cuda->stream));
