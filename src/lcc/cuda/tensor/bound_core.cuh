@@ -19,7 +19,7 @@ __host__ __device__ constexpr tm_bound_core tm_bound_core_of(int bins, int width
     return {bins, height - 1, 0, 1, (TM_BOUND_TAKEN_OFF + bins - 1) / bins, width * height};
 }
 
-/* Of a mask's pixels that do not count, how many lie before row y and column x. */
+/* How many of a mask's pixels before row y and column x do not count. */
 struct tm_bound_missing {
     int before[TM_BOUND_MOST_HEIGHT + 1][TM_BOUND_MOST_WIDTH + 1] = {};
 

@@ -67,7 +67,8 @@ struct tm_bound_summer {
     unsigned to, to_before;
 
     __device__ __forceinline__ tm_bound_summer(const tm_bound_block &b, int warp)
-        : b(b), core(BINS ? tm_bound_core_of(BINS, b.j.width, b.j.height) : *b.masked_core()), unit(USEFUL * warp + (int)threadIdx.x % 32), column(column_of(unit)),
+        : b(b), core(BINS ? tm_bound_core_of(BINS, b.j.width, b.j.height) : *b.masked_core()), unit(USEFUL * warp + (int)threadIdx.x % 32),
+          column(column_of(unit)),
           has_unit((int)threadIdx.x % 32 < USEFUL && unit < 2 * TM_BOUND_UNITS - 2),
           is_next((int)threadIdx.x % 32 < USEFUL && unit && unit < 2 * TM_BOUND_UNITS - 1), minus_of_n(-1.0f / (2 * core.bins * core.rows))
     {

@@ -115,10 +115,9 @@ __device__ __forceinline__ void tm_bound_wait_for_copies()
 /* By one warp, as all of a block would wait for each other at one slice of the second-level cache: tells other blocks the score of this one's
  * samples, and takes theirs if it is better. good: the order of a good score. So often it looks for another's score at first: while it knows
  * none above 0, as where it has not sampled, and while it knows no good one. */
-template <int MOST_TRIES>
 __device__ __forceinline__ void tm_bound_exchange(int *running_best, int good, int *sampled)
 {
-    enum { FEW_TRIES = 5 };
+    enum { FEW_TRIES = 5, MOST_TRIES = 20 };
     if (threadIdx.x % 32 == 0) {
         int order = *sampled;
         order = max(order, atomicMax(running_best, order));
@@ -128,6 +127,20 @@ __device__ __forceinline__ void tm_bound_exchange(int *running_best, int good, i
         *sampled = order;
     }
     __syncwarp();
+}
+
+/* By the warps that make limits, in a block's first step: the order of the best score that the block has sampled or was told of. by: the barriers
+ * that say that samples are scored, and that it is known. */
+template <typename B>
+__device__ __forceinline__ int tm_bound_first_order(const B &b, int warp, int by_samples, int by_known, int good, int *sampled)
+{
+    if (!warp) {
+        tm_barrier_wait(b.barrier(by_samples), 0);
+        tm_bound_exchange(b.j.running_bests, good, sampled);
+        tm_barrier_arrive(b.barrier(by_known));
+    }
+    tm_barrier_wait(b.barrier(by_known), 0);
+    return *sampled;
 }
 
 #endif

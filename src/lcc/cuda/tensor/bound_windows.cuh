@@ -36,30 +36,6 @@ static __device__ __noinline__ int2 tm_bound_orders(const uint8_t *from, size_t 
                      tm_score_order(tm_few_score(sums[3], sums[4], sums[5], w * h, *t)));
 }
 
-/* See bound_list.cuh. taps: the address of the template's first row. */
-struct tm_bound_scorer {
-    const tm_tensor_job &j;
-    const unsigned taps;
-
-    __device__ __forceinline__ explicit tm_bound_scorer(const tm_bound_block &b) : j(b.j), taps(b.taps) {}
-
-    /* Of a pair whose first row begins there, at a multiple of 4 columns, of which column is the rest. */
-    __device__ __forceinline__ int2 orders(const uint8_t *from, size_t pitch, int column) const
-    {
-        return tm_bound_orders(from, pitch, column, taps, j.width, j.height, j.templates);
-    }
-
-    __device__ __forceinline__ int2 orders(int64_t x, int64_t y) const
-    {
-        return orders(j.frame + (size_t)y * j.pitch + (x & ~3), j.pitch, (int)(x & 3));
-    }
-
-    __device__ __forceinline__ void scores(const tm_bound_pair &pair, int windows, float (&scores)[2]) const
-    {
-        tm_few_scores(j, tm_few_mask(j.width), *j.templates, pair.x, pair.y, windows, scores);
-    }
-};
-
 /* Sums of a pair under a mask: S_FT, S_F and S_FF of both windows. */
 struct tm_bound_masked_sums {
     unsigned of[6] = {};
@@ -102,17 +78,37 @@ static __device__ __noinline__ int2 tm_bound_masked_orders(const uint8_t *from, 
     return make_int2(tm_score_order(sums.score(0, n, *t)), tm_score_order(sums.score(1, n, *t)));
 }
 
-/* Like tm_bound_scorer, under a mask. */
-struct tm_bound_masked_scorer {
+/* Likewise the scores of a pair, of which only so many windows need be there, by a thread. */
+__device__ __forceinline__ void tm_bound_masked_scores(const tm_tensor_job &j, unsigned taps, int n, const tm_bound_pair &pair, int windows,
+                                                       float (&scores)[2])
+{
+    const uint8_t *row = j.frame + (size_t)pair.y * j.pitch + (pair.x & ~3);
+    const int h = j.height, last = windows + h - 2;
+    tm_bound_masked_sums sums;
+#pragma unroll 1
+    for (int r = 0; r <= h; r++) {
+        sums.add(row, (int)(pair.x & 3), taps, h, r);
+        row += r < last ? j.pitch : 0; // rows below the last are not used
+    }
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        scores[k] = sums.score(k, n, *j.templates);
+}
+
+/* See bound_list.cuh. */
+template <bool HAS_MASK>
+struct tm_bound_scorer {
     const tm_tensor_job &j;
-    const unsigned taps;
-    const int *const n;
+    const unsigned taps;             // the address of the template's first row
+    const tm_bound_core *const core; // where there is a mask
 
-    __device__ __forceinline__ explicit tm_bound_masked_scorer(const tm_bound_block &b) : j(b.j), taps(b.taps), n(&b.masked_core()->counted) {}
+    __device__ __forceinline__ explicit tm_bound_scorer(const tm_bound_block &b) : j(b.j), taps(b.taps), core(HAS_MASK ? b.masked_core() : NULL) {}
 
+    /* The pair's first row begins there, at a multiple of 4 columns, of which column is the rest. */
     __device__ __forceinline__ int2 orders(const uint8_t *from, size_t pitch, int column) const
     {
-        return tm_bound_masked_orders(from, pitch, column, taps, *n, j.height, j.templates);
+        return HAS_MASK ? tm_bound_masked_orders(from, pitch, column, taps, core->counted, j.height, j.templates)
+                        : tm_bound_orders(from, pitch, column, taps, j.width, j.height, j.templates);
     }
 
     __device__ __forceinline__ int2 orders(int64_t x, int64_t y) const
@@ -122,17 +118,10 @@ struct tm_bound_masked_scorer {
 
     __device__ __forceinline__ void scores(const tm_bound_pair &pair, int windows, float (&scores)[2]) const
     {
-        const uint8_t *row = j.frame + (size_t)pair.y * j.pitch + (pair.x & ~3);
-        const int h = j.height, last = windows + h - 2;
-        tm_bound_masked_sums sums;
-#pragma unroll 1
-        for (int r = 0; r <= h; r++) {
-            sums.add(row, (int)(pair.x & 3), taps, h, r);
-            row += r < last ? j.pitch : 0; // rows below the last are not used
-        }
-#pragma unroll
-        for (int k = 0; k < 2; k++)
-            scores[k] = sums.score(k, *n, *j.templates);
+        if (HAS_MASK)
+            tm_bound_masked_scores(j, taps, core->counted, pair, windows, scores);
+        else
+            tm_few_scores(j, tm_few_mask(j.width), *j.templates, pair.x, pair.y, windows, scores);
     }
 };
 

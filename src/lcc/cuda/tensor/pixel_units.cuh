@@ -30,7 +30,7 @@ struct tm_pixel_unit {
             tm_store8(to + plane * apart, make_uint2(of[plane][0], of[plane][1]));
     }
 
-    /* Of 16 bits: stores 8 bytes, of the bits from number first on, which is at most 8. Returns all bits from there on of any of so many
+    /* Stores 8 bytes of gray of 16 bits, of the bits from number first on, which is at most 8. Returns all bits from there on of any of so many
      * pixels: of some of them in the low half, of the others in the high one; what is in each half's last first bits is of no use. */
     __device__ __forceinline__ unsigned store_bits(unsigned to, unsigned shift, unsigned first, int pixels) const
     {

@@ -26,15 +26,16 @@ enum { MOST_SAMPLED = TM_BOUND_ODD - 32 }; // a column whose windows are in even
 enum { MASKED = 0 };                       // BINS of a kernel whose template has a mask
 
 /* The warps that multiply. */
-template <typename SCORER>
+template <bool HAS_MASK>
 struct multiplier {
+    typedef tm_bound_scorer<HAS_MASK> scorer_type;
     tm_bound_block &b;
     tm_bound_list &list;
-    const SCORER &scorer;
+    const scorer_type &scorer;
     const int lane, warp, h;
     int acc[SLOTS][4]; // lines of A lane / 4 and 8 further, of the warp's 16; columns of B 8i + 2 (lane % 4) and the next one
 
-    __device__ __forceinline__ multiplier(tm_bound_block &b, tm_bound_list &list, const SCORER &scorer)
+    __device__ __forceinline__ multiplier(tm_bound_block &b, tm_bound_list &list, const scorer_type &scorer)
         : b(b), list(list), scorer(scorer), lane(threadIdx.x % 32), warp(__shfl_sync(~0u, threadIdx.x / 32, 0)), h(b.j.height)
     {
     }
@@ -157,13 +158,7 @@ __device__ __forceinline__ void make_limits(tm_bound_block &b, int warp, int *sa
         if (step) {
             b.wait(TM_BOUND_MADE, step - 1);
         } else {
-            if (!warp) {
-                tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
-                tm_bound_exchange<20>(j.running_bests, tm_score_order(TM_BOUND_GOOD_SUM / t.length), sampled);
-                tm_barrier_arrive(b.barrier(TM_BOUND_KNOWN));
-            }
-            tm_barrier_wait(b.barrier(TM_BOUND_KNOWN), 0);
-            order = *sampled;
+            order = tm_bound_first_order(b, warp, TM_BOUND_SAMPLED, TM_BOUND_KNOWN, tm_score_order(TM_BOUND_GOOD_SUM / t.length), sampled);
         }
         order = max(order, others);
         summer.store(roots, step, tm_bound_score(t, min(order, tm_score_order(1.0f)))); // it is more where the launch has been given up
@@ -179,16 +174,6 @@ __host__ __device__ static constexpr size_t shared_bytes(int height, bool has_ma
 }
 
 template <int BINS>
-struct scorer_of {
-    typedef tm_bound_scorer type;
-};
-
-template <>
-struct scorer_of<MASKED> {
-    typedef tm_bound_masked_scorer type;
-};
-
-template <int BINS>
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     bound_kernel(const __grid_constant__ tm_tensor_job j, const __grid_constant__ tm_tensor_plan p)
 {
@@ -197,11 +182,11 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     __shared__ uint64_t barriers[TM_BOUND_BARRIERS];
     __shared__ int sampled, given_up[2];
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), other = warp - TM_BOUND_PRODUCT_WARPS;
-    typedef typename scorer_of<BINS>::type scorer_type;
-    tm_bound_block b(j, p, BINS == MASKED, smem, barriers, given_up);
-    tm_bound_list &list = *(tm_bound_list *)(smem + shared_bytes(j.height, BINS == MASKED) - sizeof(tm_bound_list));
-    const scorer_type scorer(b);
-    const auto pair_of = [](unsigned place, unsigned mask) { return multiplier<scorer_type>::pair_of(place, mask); };
+    const bool HAS_MASK = BINS == MASKED;
+    tm_bound_block b(j, p, HAS_MASK, smem, barriers, given_up);
+    tm_bound_list &list = *(tm_bound_list *)(smem + shared_bytes(j.height, HAS_MASK) - sizeof(tm_bound_list));
+    const tm_bound_scorer<HAS_MASK> scorer(b);
+    const auto pair_of = [](unsigned place, unsigned mask) { return multiplier<HAS_MASK>::pair_of(place, mask); };
     tm_tensor_best best = {0, INT_MIN};
 
     tm_early_begin();
@@ -216,7 +201,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
         tm_wgmma_publish();
         tm_barrier_arrive(b.barrier(TM_BOUND_READY));
         tm_barrier_wait(b.barrier(TM_BOUND_READY), 0);
-        multiplier<scorer_type>(b, list, scorer).run(&sampled);
+        multiplier<HAS_MASK>(b, list, scorer).run(&sampled);
     } else if (b.t < b.end) {
         tm_bound_begin_rows(b, other);
         /* The last two units keep these. They are stored before the rows are there, for which all wait who store others. */

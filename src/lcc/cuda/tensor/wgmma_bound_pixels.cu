@@ -183,13 +183,7 @@ __device__ __forceinline__ void make_limits(tm_bound_block<BYTES> &b, int warp, 
         if (step >= 2) {
             b.wait(TM_BOUND_READ, step - 2);
         } else if (!step) {
-            if (!warp) {
-                tm_barrier_wait(b.barrier(TM_BOUND_SAMPLED), 0);
-                tm_bound_exchange<20>(j.running_bests, tm_score_order(TM_BOUND_GOOD_SUM / t.length), sampled);
-                tm_barrier_arrive(b.barrier(TM_BOUND_KNOWN));
-            }
-            tm_barrier_wait(b.barrier(TM_BOUND_KNOWN), 0);
-            order = *sampled;
+            order = tm_bound_first_order(b, warp, TM_BOUND_SAMPLED, TM_BOUND_KNOWN, tm_score_order(TM_BOUND_GOOD_SUM / t.length), sampled);
         }
         order = max(order, others);
         /* it is more than 1 where the launch has been given up */
@@ -233,11 +227,11 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     }
     keep_bits(bits);
     __syncthreads();
-    if (other < 0)
+    if (other < 0) {
         multiplier<BYTES>(b, list, scorer).run(&sampled);
-    else if (other < TM_BOUND_SUM_WARPS)
+    } else if (other < TM_BOUND_SUM_WARPS) {
         make_limits<BYTES, BINS>(b, other, &sampled);
-    else if (b.t < b.end) {
+    } else if (b.t < b.end) {
         tm_bound_stager<BYTES> stager(b, other - TM_BOUND_SUM_WARPS, bits);
         stager.run([&](int tile) { tm_bound_score_top(b, scorer, pair_of, list, tile, best); });
         keep_bits(stager.bits);
