@@ -100,15 +100,14 @@ static cudaError_t run_bound(tm_planes_job *run, const tm_walk *walk, tm_candida
     return error;
 }
 
-/* Whether that may be. The kernels of chunks end before the next chunk is there. */
+/* Whether that may be. */
 static cudaError_t ask_bound(const tm_planes_job *run, const tm_walk *walk, bool *may_be_bound)
 {
-    const tm_geometry *g = &run->job->geometry;
-    const tm_tensor_pixels_job whole = bound_job_of(tm_windows_of(g));
+    const tm_tensor_pixels_job whole = bound_job_of(tm_windows_of(&run->job->geometry));
     tm_group *group;
 
-    *may_be_bound = false;
-    if (tm_walk_end(walk, 0) != g->map_height || !tm_tensor_takes_bound(&run->cuda->tensor, &whole) || !tm_may_leave_out(run->cuda, run->job))
+    *may_be_bound = tm_planes_may_be_bound(run, walk, &whole);
+    if (!*may_be_bound)
         return cudaSuccess;
     TRY(tm_fetch_bound(run->cuda, run->job, &group));
     *may_be_bound = group->is_bounded;

@@ -115,13 +115,9 @@ static cudaError_t launch_bound(void *context, int64_t first, int64_t end, int64
     return tm_tensor_launch_bound(&run->cuda->tensor, &p, run->cuda->stream);
 }
 
-/* The kernels of chunks end before the next chunk is there. */
-static bool may_be_bound(const tm_planes_job *run, const tm_walk *walk)
+bool tm_planes_may_be_bound(const tm_planes_job *run, const tm_walk *walk, const tm_tensor_pixels_job *whole)
 {
-    const int64_t rows = run->job->geometry.map_height;
-    const tm_tensor_pixels_job whole = job_of(run, 0, rows);
-
-    return tm_walk_end(walk, 0) == rows && tm_tensor_takes_bound(&run->cuda->tensor, &whole) && tm_may_leave_out(run->cuda, run->job);
+    return tm_walk_end(walk, 0) == whole->map_height && tm_tensor_takes_bound(&run->cuda->tensor, whole) && tm_may_leave_out(run->cuda, run->job);
 }
 
 /* Whether a rounded template saves more than its list takes, as measured on an H100: a row of any template is a product of 25
@@ -135,7 +131,8 @@ cudaError_t tm_planes_run_pixels(tm_planes_job *run, const tm_walk *walk, tm_can
 {
     if (!takes(run))
         return cudaErrorNotSupported;
-    if (may_be_bound(run, walk))
+    const tm_tensor_pixels_job whole = job_of(run, 0, run->job->geometry.map_height);
+    if (tm_planes_may_be_bound(run, walk, &whole))
         return tm_planes_run_in_registers(run, walk, launch_bound, best);
     const cudaError_t error = tm_planes_run_rounded(run, walk, rounding_pays(run->job), run_pixels, best);
     return error == cudaErrorNotSupported ? run_pixels(run, walk, best) : error;

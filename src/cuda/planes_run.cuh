@@ -58,4 +58,7 @@ cudaError_t tm_rounded_finish(tm_planes_job *run, bool pixels, tm_candidate *bes
 cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 cudaError_t tm_planes_run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 
+/* Whether such a job of the whole map need not have all windows scored. The kernels of chunks end before the next chunk is there. */
+bool tm_planes_may_be_bound(const tm_planes_job *run, const tm_walk *walk, const tm_tensor_pixels_job *whole);
+
 #endif
