@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows that scores with a rounded template (lcc/rounded.h) leave to be scored with the template itself. */
+/* Windows that scores with a rounded template (lcc/rounded.h), or bounds of these, leave to be scored with the template itself. */
 #ifndef TMATCH_LCC_CUDA_PLANES_LIST_CUH
 #define TMATCH_LCC_CUDA_PLANES_LIST_CUH
 
@@ -8,14 +8,16 @@
 
 /* What a frame's launches have found so far, on the device. */
 typedef struct tm_planes_found {
-    int best; /* order of the best score */
+    int best; /* order of the best score, or of one that some window reaches */
     unsigned done; /* blocks of tm_listed_launch */
     unsigned long long listed; /* windows; above TM_PLANES_LISTED some are missing */
+    unsigned long long top;    /* of windows that are bounded (bound.cuh), the cell of the best score, behind its order; 0: there is none */
+    int exact;                 /* order of the best score with the template itself */
 } tm_planes_found;
 
-#define TM_NOTHING_FOUND {INT_MIN, 0, 0}
+#define TM_NOTHING_FOUND {INT_MIN, 0, 0, 0, INT_MIN}
 
-/* The order of that score, and the position. */
+/* The order of that score, or of one that is no less, and the position. */
 typedef struct tm_listed {
     int order;
     unsigned position;
@@ -45,10 +47,16 @@ static __device__ __forceinline__ void tm_list_put(const tm_planes_list &list, u
         list.of[at] = {order, (unsigned)position};
 }
 
-/* The order that a window must have to be of interest, where such a best one is known. */
+/* The order that a window must have to be of interest, where such a best one is known; and where such a score with the template itself is. */
 static __device__ __forceinline__ int tm_list_least(const tm_planes_list &list, int best)
 {
     const float limit = tm_rounded_limit(list.rounding, tm_score_of_order(best));
+    return limit > 0 ? tm_score_order(limit) : INT_MIN;
+}
+
+static __device__ __forceinline__ int tm_list_least_of_exact(const tm_planes_list &list, int exact)
+{
+    const float score = tm_score_of_order(exact), limit = score > 0 ? tm_rounded_least(list.rounding, score) : 0;
     return limit > 0 ? tm_score_order(limit) : INT_MIN;
 }
 #endif

@@ -90,4 +90,7 @@ static inline int tm_listed_blocks(int multiprocessors)
 cudaError_t tm_listed_launch(const tm_planes_score *band, bool pixels, const uint8_t *low, const uint8_t *high,
                              tm_candidate *best, cudaStream_t stream);
 
+/* The same of samples of 8 bits in planes, with a template as its pixels are, of at most 65793 samples, and its mask or NULL. */
+cudaError_t tm_listed_8_launch(const tm_planes_score *band, const uint8_t *samples, const uint8_t *mask, tm_candidate *best, cudaStream_t stream);
+
 #endif
