@@ -86,7 +86,7 @@ kinds:cuda_random,cuda_fft,cuda_cufft kinds_cuda:wide_windows,chunks f32:cuda_ra
     racecheck | initcheck) slow="device_frames:random_kinds:1 parts:cuda_random:1 parts:cuda_kinds:1 kinds:cuda_random:1 kinds:cuda_fft:1 f32:cuda_random:1 f32:cuda_fft:1" ;;
     esac
     echo "${SANITIZE_TESTS:-$slow device_calls:many,frames,peaks,own_memory,little_memory poses_certified:cuda poses_large:cuda_random,cuda_large,cuda_below,cuda_few:3 certified:cuda \
-kinds_cuda:wide_planes:3 kinds_cuda:pixels:3 kinds_cuda:pixels_bounded:8 kinds_cuda:masked_bounded:8 kinds_cuda:small_masked:3 kinds_cuda:wide_masked:4 kinds_cuda:wide_rgb:4 kinds_cuda:parts:4 kinds_cuda:runs:9 rounded:cuda_random,cuda_frames:3 shared:random,leaves,twice poses:cuda_random property:cuda_random,cuda_many,cuda_groups,cuda_high_maps,cuda_tall_tiles,cuda_wide_random,cuda_bounded \
+kinds_cuda:wide_planes:3 kinds_cuda:pixels:3 kinds_cuda:pixels_bounded:8 kinds_cuda:masked_bounded:8 kinds_cuda:wide_bounded:8 kinds_cuda:small_masked:3 kinds_cuda:wide_masked:4 kinds_cuda:wide_rgb:4 kinds_cuda:parts:4 kinds_cuda:runs:9 rounded:cuda_random,cuda_frames:3 shared:random,leaves,twice poses:cuda_random property:cuda_random,cuda_many,cuda_groups,cuda_high_maps,cuda_tall_tiles,cuda_wide_random,cuda_bounded \
 fft:cuda_fft_reference,cuda_fft_many,cuda_cufft_reference peaks:cuda pool:random_devices devices:random_kinds}"
 }
 

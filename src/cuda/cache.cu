@@ -24,6 +24,7 @@ static void drop_group(tm_group *group)
     tm_device_free(group->table);
     tm_certified_drop(&group->certified);
     tm_fft_drop_spectrum(&group->spectrum);
+    tm_direction_free(&group->direction);
     free(group->keys);
     free(group->samples);
     *group = (tm_group){};
@@ -128,6 +129,16 @@ static cudaError_t prepare_bound(tm_cuda *cuda, tm_group *group)
     return error == cudaSuccess && t->mask ? copy_table(cuda, group) : error;
 }
 
+static cudaError_t prepare_direction(tm_group *group)
+{
+    if (group->direction || group->has_no_direction)
+        return cudaSuccess;
+    if (tm_direction_make(&group->direction, group->keys) != TM_OK)
+        return cudaErrorMemoryAllocation;
+    group->has_no_direction = !group->direction;
+    return cudaSuccess;
+}
+
 /* The group of these templates; if there is none, a free one; if none is free, the one that was
  * not used for longest. */
 static tm_group *find_group(tm_cuda *cuda, const tm_job *jobs, size_t count)
@@ -163,7 +174,7 @@ static tm_group *oldest_but(tm_cuda *cuda, const tm_group *group,
     tm_group *oldest = NULL;
     for (int i = 0; i < cuda->cache.count; i++) {
         tm_group *other = &cuda->cache.groups[i];
-        if (other == group || bytes(other) == 0)
+        if (other == group || other->held || bytes(other) == 0)
             continue;
         *total += bytes(other);
         if (!oldest || other->used < oldest->used)
@@ -194,12 +205,14 @@ static void count_bytes(tm_cuda *cuda, tm_group *group, int64_t before)
 }
 
 /* What a group is brought for. */
-typedef enum purpose { ALL_WINDOWS, CERTIFIED, BOUND } purpose;
+typedef enum purpose { ALL_WINDOWS, CERTIFIED, BOUND, DIRECTION } purpose;
 
 static cudaError_t prepare(tm_cuda *cuda, tm_group *group, const tm_job *jobs, purpose of)
 {
     if (of == BOUND)
         return prepare_bound(cuda, group);
+    if (of == DIRECTION)
+        return prepare_direction(group);
     if (!jobs->tiling)
         TRY(prepare_direct(cuda, group, jobs, of == ALL_WINDOWS));
     if (!group->certified.memory && tm_cuda_certified_takes(cuda, jobs))
@@ -242,6 +255,11 @@ cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t c
 cudaError_t tm_fetch_bound(tm_cuda *cuda, const tm_job *job, tm_group **found)
 {
     return fetch(cuda, job, 1, BOUND, found);
+}
+
+cudaError_t tm_fetch_direction(tm_cuda *cuda, const tm_job *job, tm_group **found)
+{
+    return fetch(cuda, job, 1, DIRECTION, found);
 }
 
 cudaError_t tm_fetch_wide(tm_cuda *cuda, tm_group *group)

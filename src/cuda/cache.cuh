@@ -7,6 +7,7 @@
 #include "cuda/plugin.h"
 #include "fft/cuda/fft.cuh"
 #include "lcc/cuda/tensor/tensor.h"
+#include "lcc/direction.h"
 
 /* Templates of one size that are matched together, on the device. */
 typedef struct tm_group {
@@ -17,6 +18,9 @@ typedef struct tm_group {
     void *fragments;           /* for the tensor cores, or NULL */
     bool has_rest;             /* of the fragments */
     bool is_bounded;           /* of tm_fetch_bound's: these are made */
+    tm_direction *direction;   /* of the template, or NULL: it was not asked for, or is of no use, */
+    bool has_no_direction;     /* which is known */
+    bool held;                 /* the group is not dropped for others */
     void *wide_fragments;      /* where a job wanted them, or NULL */
     tm_tensor_template *table; /* with the fragments */
     tm_certified_group certified;
@@ -44,6 +48,9 @@ cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t c
 /* The same of one template as its pixels are, which tm_tensor_launch_bound takes; its fragments are for that, and where it has a mask its table,
  * unless too few pixels in one place count: then the group is not bounded. */
 cudaError_t tm_fetch_bound(tm_cuda *cuda, const tm_job *job, tm_group **found);
+
+/* The same of one template of 8 bits whose direction is made, if it is of use. */
+cudaError_t tm_fetch_direction(tm_cuda *cuda, const tm_job *job, tm_group **found);
 
 /* Brings the form for wide templates of a group of one, unless it has it. */
 cudaError_t tm_fetch_wide(tm_cuda *cuda, tm_group *group);

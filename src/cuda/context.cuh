@@ -25,6 +25,7 @@ typedef struct tm_last {
     tm_candidate *best; /* of that job, device memory */
     tm_peak_job peaks;  /* of the map; without one: none */
     bool all_windows;   /* of that job: where it is launched again no windows are left out, as too many are left */
+    bool again;         /* it is launched again: frames to come are not counted */
 } tm_last;
 
 /* ON_DEVICE comes after each copy in and MATCHED after each launch: the last one counts. */
@@ -62,7 +63,7 @@ struct tm_device {
     bool planes_early; /* likewise; their launches may be early */
     tm_planes_found *planes_found; /* on the device: from where a frame is split on; */
     tm_planes_found *pixels_found; /* and where it is not, of a rounded template: nothing between matches */
-    tm_buffer listed;             /* windows that scores with a rounded template leave */
+    tm_buffer listed;             /* windows that scores with a rounded template, or with a direction, leave */
     tm_template *ones;            /* a mask of all pixels, of a wide template's size, or NULL */
     tm_buffer masked;             /* sums of templates that share a mask */
     tm_buffer taps;               /* of a float template */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cuda/planes_run.cuh"
+#include "cuda/run.cuh"
 #include "integers.h"
 
 cudaError_t tm_planes_prepare(tm_planes_job *run)
@@ -71,6 +72,34 @@ tm_planes_score tm_planes_band(const tm_planes_job *run, void *map)
     return band;
 }
 
+cudaError_t tm_list_prepare(tm_planes_job *run, tm_planes_found *found, double sine)
+{
+    tm_cuda *cuda = run->cuda;
+    const cudaError_t error = tm_buffer_fit(&cuda->listed, TM_PLANES_LISTED * sizeof(tm_listed));
+
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return cudaErrorNotSupported; /* another way may need less */
+    }
+    TRY(error);
+    TRY(tm_buffer_fit(&cuda->found, (size_t)tm_listed_blocks(cuda->traits.multiprocessors) * sizeof(tm_candidate)));
+    run->band.list = {(tm_listed *)cuda->listed.data, found, tm_rounding_of(sine)};
+    return cudaSuccess;
+}
+
+bool tm_planes_rests(const tm_planes_job *run, tm_rest *rest)
+{
+    tm_cuda *cuda = run->cuda;
+
+    if (cuda->all_windows && run->job->scored == TM_TOO_MANY) {
+        tm_rest_longer(rest);
+        tm_buffer_free(&cuda->listed); /* which other ways do without */
+    }
+    if (cuda->all_windows || cuda->last.all_windows)
+        return true;
+    return cuda->last.again ? rest->frames > 0 : !tm_rest_is_over(rest);
+}
+
 static cudaError_t launch_band(void *context, int64_t first, int64_t end, int64_t frame_rows)
 {
     tm_planes_job *run = (tm_planes_job *)context;
@@ -104,7 +133,7 @@ cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *chunks, tm_pr
     band->stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
     const int64_t row = band->stride * run->plan.maps * (narrow ? 4 : 8);
     if (tm_planes_rounded(run)) {
-        TRY(tm_rounded_prepare(run, cuda->planes_found));
+        TRY(tm_list_prepare(run, cuda->planes_found, run->job->tmpl->rounded_sine));
         if (!tm_planes_can_list(band))
             return cudaErrorNotSupported;
     }
@@ -163,7 +192,7 @@ cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, 
 
     run->band = tm_planes_band(run, NULL);
     if (tm_planes_rounded(run)) {
-        TRY(tm_rounded_prepare(run, cuda->pixels_found));
+        TRY(tm_list_prepare(run, cuda->pixels_found, run->job->tmpl->rounded_sine));
         TRY(tm_walk_chunks(cuda, run->job, walk, launch, run));
         return tm_rounded_finish(run, true, best);
     }
@@ -207,7 +236,9 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
     if (error != cudaErrorNotSupported)
         return error;
     TRY(tm_planes_prepare(&run));
-    error = tm_planes_run_one_masked(&run, walk, best);
+    error = tm_planes_run_bound(&run, walk, best);
+    if (error == cudaErrorNotSupported)
+        error = tm_planes_run_one_masked(&run, walk, best);
     if (error == cudaErrorNotSupported)
         error = tm_planes_run_rounded(&run, walk, job->tmpl->rounded && rounding_pays(cuda, job), run_merged, best);
     if (error == cudaErrorNotSupported && cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {

@@ -26,21 +26,6 @@ static void set_products(tm_plane_products *products, const tm_template *rounded
         products->product[products->count++] = {byte, rounded, TM_SUM_FT, 8 * byte};
 }
 
-cudaError_t tm_rounded_prepare(tm_planes_job *run, tm_planes_found *found)
-{
-    tm_cuda *cuda = run->cuda;
-    const cudaError_t error = tm_buffer_fit(&cuda->listed, TM_PLANES_LISTED * sizeof(tm_listed));
-
-    if (error == cudaErrorMemoryAllocation) {
-        (void)cudaGetLastError();
-        return cudaErrorNotSupported; /* another way may need less */
-    }
-    TRY(error);
-    TRY(tm_buffer_fit(&cuda->found, (size_t)tm_listed_blocks(cuda->traits.multiprocessors) * sizeof(tm_candidate)));
-    run->band.list = {(tm_listed *)cuda->listed.data, found, tm_rounding_of(run->job->tmpl->rounded_sine)};
-    return cudaSuccess;
-}
-
 cudaError_t tm_rounded_finish(tm_planes_job *run, bool pixels, tm_candidate *best)
 {
     tm_cuda *cuda = run->cuda;
@@ -69,15 +54,12 @@ cudaError_t tm_rounded_reset(tm_cuda *cuda)
     return TM_CALL(cudaMemcpyAsync(cuda->pixels_found, &nothing, sizeof nothing, cudaMemcpyHostToDevice, cuda->stream));
 }
 
-/* Whether this frame is not matched so: after one that left too many windows, and that one again. */
 static cudaError_t ask(tm_planes_job *run, bool *rests)
 {
     tm_group *groups[TM_MAX_PRODUCTS];
 
     TRY(tm_products_fetch(run->cuda, &run->products, false, groups));
-    if (run->cuda->all_windows && run->job->scored == TM_TOO_MANY)
-        tm_rest_longer(&groups[0]->rest);
-    *rests = run->cuda->all_windows || !tm_rest_is_over(&groups[0]->rest);
+    *rests = tm_planes_rests(run, &groups[0]->rest);
     return cudaSuccess;
 }
 

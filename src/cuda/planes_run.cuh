@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For planes.cu and planes_masked.cu: a job whose frame is split into planes, on its way. */
+/* For planes.cu and its likes: a job whose frame is split into planes, on its way. */
 #ifndef TMATCH_CUDA_PLANES_RUN_CUH
 #define TMATCH_CUDA_PLANES_RUN_CUH
 
@@ -44,17 +44,22 @@ cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *walk, tm_prod
 typedef cudaError_t tm_planes_way(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 cudaError_t tm_planes_run_rounded(tm_planes_job *run, const tm_walk *walk, bool pays, tm_planes_way *way, tm_candidate *best);
 
-/* For such a way: whether the template is rounded; what lists need, in the running band; and after all bands, of planes or of
- * pixels as they came, the best. */
+/* For such a way: whether the template is rounded; and after all bands, of planes or of pixels as they came, the best. */
 static inline bool tm_planes_rounded(const tm_planes_job *run)
 {
     return run->scored != run->job->tmpl;
 }
-cudaError_t tm_rounded_prepare(tm_planes_job *run, tm_planes_found *found);
 cudaError_t tm_rounded_finish(tm_planes_job *run, bool pixels, tm_candidate *best);
 
-/* Such jobs: planes_masked.cu's, whose template has a mask, and planes_pixels.cu's, which need no planes.
+/* What lists need, in the running band: sine is that of the angle between the template and what scores in its place. */
+cudaError_t tm_list_prepare(tm_planes_job *run, tm_planes_found *found, double sine);
+
+/* Whether this frame is not matched so: after one that left too many windows, and that one again. */
+bool tm_planes_rests(const tm_planes_job *run, tm_rest *rest);
+
+/* Such jobs: planes_bound.cu's, of which not all windows are scored; planes_masked.cu's, whose template has a mask, and planes_pixels.cu's, which need no planes.
  * cudaErrorNotSupported: no score was made, and another way can be taken. */
+cudaError_t tm_planes_run_bound(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 cudaError_t tm_planes_run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 

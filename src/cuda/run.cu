@@ -397,8 +397,10 @@ static cudaError_t try_to_leave_out(tm_cuda *cuda, tm_last *last)
 {
     const tm_launch *launch = &last->launch;
     tm_candidate best;
+    const tm_candidate too_many = TM_TOO_MANY_LEFT;
     int tries = 0;
 
+    last->again = true;
     last->all_windows = cuda->leaves_out.frames > 0;
     if (launch->group ? !launch->tensor.may_leave_out : last->all_windows)
         return cudaSuccess;
@@ -407,7 +409,7 @@ static cudaError_t try_to_leave_out(tm_cuda *cuda, tm_last *last)
         TRY(launch_again(cuda, last));
         TRY_CUDA(cudaMemcpyAsync(&best, launch->group ? launch->job.best : last->best, sizeof best, cudaMemcpyDeviceToHost, cuda->stream));
         TRY_CUDA(cudaStreamSynchronize(cuda->stream));
-        last->all_windows = is_none(&best);
+        last->all_windows = is_none(&best) || best.value == too_many.value;
     } while (last->all_windows && tries++ == 0 && learn_bits(cuda, &best));
     last->launch.tensor.may_leave_out = !last->all_windows;
     return cudaSuccess;

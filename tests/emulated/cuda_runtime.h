@@ -431,6 +431,11 @@ static inline float __double2float_rd(double value)
     return nearest > value ? nextafterf(nearest, -INFINITY) : nearest;
 }
 
+static inline float __double2float_ru(double value)
+{
+    return -__double2float_rd(-value);
+}
+
 /* Two numbers of 16 bits in a word. */
 static inline unsigned __vmaxs2(unsigned a, unsigned b)
 {

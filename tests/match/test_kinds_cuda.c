@@ -84,12 +84,10 @@ static void drop_bits(const tm_image *image, int64_t bits)
     }
 }
 
-/* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel; 0: of 8 bits without a mask.
- * sizes: map width, map height, template width, template height. content: the frame's. least_mask: the first of the masks that it may be. */
-static void best_under(int least_mask, picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
+/* The best LCC of some template. sizes: map width, map height, template width, template height. content: the frame's. least_mask: the first of the
+ * masks that it may be; PICTURE_MASKS: it has none. */
+static void best_of_kind(tm_sample_type type, int channels, int least_mask, picture_content content, tm_domain domain, const int64_t sizes[4])
 {
-    const tm_sample_type type = bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
-    const int channels = bytes == 3 ? 3 : 1;
     const int64_t w = sizes[2], h = sizes[3];
     kind_problem p = {.metric = TM_METRIC_LCC, .domain = domain};
 
@@ -97,17 +95,24 @@ static void best_under(int least_mask, picture_content content, int bytes, tm_do
     p.memory[1] = picture_make(&p.tmpl, w, h, type, channels, picture_random_content());
     if (check_random() % 3)
         picture_cut(&p.tmpl, &p.frame);
-    if (bytes == 2 && check_random() % 2) {
+    if (type == TM_SAMPLE_U16 && check_random() % 2) {
         const int64_t bits = check_random_in(1, 10), more = check_random() % 4 ? 0 : check_random_in(1, 3);
         drop_bits(&p.frame, bits);
         drop_bits(&p.tmpl, bits + more); // of which the frame's number cannot be told
     }
-    if (bytes == 1)
+    if (least_mask < PICTURE_MASKS)
         p.memory[2] = picture_mask(&p.tmpl, (int)check_random_in(least_mask, PICTURE_MASKS - 1));
-    snprintf(p.text, sizeof p.text, "%d bytes, domain %d, frame %lldx%lld %s, template %lldx%lld", bytes, (int)domain,
-             (long long)p.frame.width, (long long)p.frame.height, picture_content_names[content], (long long)w, (long long)h);
+    snprintf(p.text, sizeof p.text, "%d channels%s%s, domain %d, frame %lldx%lld %s, template %lldx%lld", channels,
+             type == TM_SAMPLE_U16 ? " of 16 bits" : "", least_mask < PICTURE_MASKS ? ", masked" : "", (int)domain, (long long)p.frame.width,
+             (long long)p.frame.height, picture_content_names[content], (long long)w, (long long)h);
     kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
     kind_free(&p);
+}
+
+/* In RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel; 0: of 8 bits without a mask. */
+static void best_under(int least_mask, picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
+{
+    best_of_kind(bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8, bytes == 3 ? 3 : 1, bytes == 1 ? least_mask : PICTURE_MASKS, content, domain, sizes);
 }
 
 static void best_in(picture_content content, int bytes, tm_domain domain, const int64_t sizes[4])
@@ -253,6 +258,50 @@ static void wide_rgb(void)
     tall_tiles_of(3);
 }
 
+/* Wider templates of 8 bits in colour, under a mask, or both, whose windows are bounded, in cells of 8 x 8: noise, where few are scored, and all else. */
+static void bounded_of(int channels, picture_content content, tm_domain domain, const int64_t sizes[4])
+{
+    const int masks = channels > 1 && check_random() % 2 ? PICTURE_MASKS : check_random() % 4 ? PICTURE_FEW_HOLES : 1;
+    best_of_kind(TM_SAMPLE_U8, channels, masks, content, domain, sizes);
+}
+
+/* Maps around tiles and cells, templates around patches, in one part and in several. */
+static void wide_bounded(void)
+{
+    static const int64_t maps[][2] = {{1, 1}, {7, 8}, {8, 9}, {9, 7}, {63, 64}, {127, 65}, {128, 63}, {129, 17}, {136, 72}, {300, 40}},
+                         widths[] = {26, 31, 32, 33, 39, 40, 41, 48, 64}, heights[] = {16, 17, 23, 24, 25, 32, 33, 64};
+    enum { MAPS = sizeof maps / sizeof *maps, WIDTHS = sizeof widths / sizeof *widths, HEIGHTS = sizeof heights / sizeof *heights };
+    const int cases = (int)check_cases(180), first = (int)check_random_in(0, MAPS * WIDTHS * HEIGHTS - 1);
+    int large = 0;
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = first; i < first + cases; i++) {
+        const int64_t *map = maps[i % MAPS], w = widths[i / MAPS % WIDTHS], h = heights[i / 3 % HEIGHTS];
+        bounded_of((int)check_random_in(1, 4), i % 3 ? PICTURE_NOISE : picture_random_content(), i % 5 ? TM_DOMAIN_VALID : (tm_domain)check_random_in(1, 2),
+                   (int64_t[]){map[0], map[1], w, h});
+        if (i % 20 == 0 && cases >= 20) { // as large as the oracle takes in a moment
+            bounded_of((int)check_random_in(1, 3), PICTURE_NOISE, TM_DOMAIN_VALID,
+                       (int64_t[]){check_random_in(200, 1400), check_random_in(60, 300), check_random_in(60, 113), check_random_in(16, 113)});
+            large++;
+        }
+    }
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %d cases, 0 differ\n", cases + large);
+}
+
+/* So many tiles that a GPU's blocks have several, odd numbers and even ones, and go on to the next column of tiles; the oracle takes seconds. */
+static void bounded_tiles(void)
+{
+    const int cases = (int)check_cases_least(4, 2), first = (int)check_random_in(0, 3);
+
+    require_cuda();
+    for (int i = first; i < first + cases; i++)
+        bounded_of(1 + i % 4, PICTURE_NOISE, TM_DOMAIN_VALID,
+                   (int64_t[]){check_random_in(1990, 2100), check_random_in(1060, 1500), check_random_in(26, 34), check_random_in(16, 18)});
+    printf("# %d cases, 0 differ\n", cases);
+}
+
 /* Templates of which shared memory has room for some rows or columns at a time, from whole ones to several parts across and down: around
  * the heights and the widths at which there is one part more. */
 static void parts(void)
@@ -310,6 +359,8 @@ int main(int argc, char **argv)
         TEST(small_masked),
         TEST(wide_masked),
         TEST(wide_rgb),
+        TEST(wide_bounded),
+        TEST(bounded_tiles),
         TEST(parts),
         TEST(runs),
     };

@@ -26,7 +26,7 @@ static __device__ __forceinline__ void tm_early_let_next()
 
 /* One after the other: of kernels that all begin so, none runs beside one that is not its neighbour. So what one of them does
  * before this may read what its neighbour's neighbour wrote, as planes/window_runs.cu and
- * tensor/wgmma_tall_masked.cu do. */
+ * tensor/wgmma_tall_masked.cu do, and write what its neighbour leaves alone, as planes/bound.cu does. */
 static __device__ __forceinline__ void tm_early_begin()
 {
     tm_early_wait();

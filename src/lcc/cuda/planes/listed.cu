@@ -125,7 +125,8 @@ static __device__ __forceinline__ bool is_last(unsigned *done)
     return last;
 }
 
-/* What a block has scored. least: the order that windows must have, which may rise with scores, also those of other blocks; the block's threads see the same. */
+/* What a block has scored. least: the order that windows must have, which may rise with scores, also those of other blocks; the
+ * block's threads see the same. */
 template <typename T>
 struct scorer {
     const tm_planes_score &c;

@@ -143,6 +143,11 @@ struct tm_tall_division;
 cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_division &parts, int count,
                                  cudaStream_t stream);
 
+/* wgmma_tall_bound.cu, with the same fragments of directions' bytes: see tm_tensor_launch_tops. */
+bool tm_tall_bound_takes(const tm_tensor_device *device, const tm_tensor_steps &j);
+void tm_tall_bound_tops(const tm_device_windows &j, int64_t *stride, int64_t *rows);
+cudaError_t tm_tall_bound_launch(const tm_tensor_device *device, const tm_tensor_steps &j, cudaStream_t stream);
+
 /* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */
 size_t tm_many_fragment_bytes(int width, int height, int count);
 bool tm_many_takes_map(int64_t width, int64_t height);

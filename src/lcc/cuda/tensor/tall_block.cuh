@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_tall.cu, wgmma_tall_masked.cu and wgmma_tall_planes.cu: a block's operands in shared memory, its tiles, and what its
+/* For wgmma_tall.cu, wgmma_tall_masked.cu, wgmma_tall_planes.cu and wgmma_tall_bound.cu: a block's operands in shared memory, its tiles, and what its
  * warps have of these; for the first one also roles and barriers of warps that sum. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_TALL_BLOCK_CUH
 #define TMATCH_LCC_CUDA_TENSOR_TALL_BLOCK_CUH

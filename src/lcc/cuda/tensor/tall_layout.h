@@ -59,6 +59,16 @@ TM_HOST_DEVICE unsigned tm_tall_operand_bytes(int units, int h)
     return (unsigned)(tm_tall_template_bytes(units, h) + 2 * tm_tall_rows(h) * TM_WIDE_ROW(TM_TALL_TILE_WIDTH, units));
 }
 
+/* Behind a second template's blocks, nobody reads these bytes. compute-sanitizer takes A for 2048 bytes of memory, where that of
+ * half-blocks is 1280. */
+enum { TM_TALL_BEHIND = 768 };
+
+/* What the blocks of a second template take. */
+TM_HOST_DEVICE unsigned tm_tall_second_bytes(int units, int h)
+{
+    return (unsigned)tm_tall_template_bytes(units, h) + TM_TALL_BEHIND;
+}
+
 /* The parts in which a template is taken, numbered along its rows: of so many rows and units each. */
 typedef struct tm_tall_division {
     int rows, units;
@@ -84,9 +94,9 @@ static inline int tm_tall_division_units(const tm_tall_division *d)
     return d->count * ((d->rows + 3) * d->units + TM_TALL_PART_UNITS);
 }
 
-/* Sets the parts that take the least time where a block has shared memory for operands and so many bytes besides; false where they
- * would be more than most. */
-static inline bool tm_tall_divide(tm_tall_division *d, int64_t shared_memory, int w, int h, int64_t besides, int most)
+/* Sets the parts that take the least time where a block has shared memory for operands, with the blocks of one template or of two, and so
+ * many bytes besides; false where they would be more than most. */
+static inline bool tm_tall_divide(tm_tall_division *d, int64_t shared_memory, int w, int h, int templates, int64_t besides, int most)
 {
     const int units = tm_wide_units(w), fewest = (int)ceil_div(units, TM_WIDE_MOST_UNITS),
               narrowest = (int)ceil_div(units, TM_WIDE_LEAST_UNITS);
@@ -96,7 +106,8 @@ static inline bool tm_tall_divide(tm_tall_division *d, int64_t shared_memory, in
         const int wide = (int)larger(ceil_div(units, across), TM_WIDE_LEAST_UNITS);
         int high = h;
         down = 1;
-        while (down * across <= most && tm_tall_operand_bytes(wide, high) + besides > shared_memory)
+        while (down * across <= most &&
+               tm_tall_operand_bytes(wide, high) + (templates > 1 ? tm_tall_second_bytes(wide, high) : 0) + besides > shared_memory)
             down++, high = (int)ceil_div(h, down);
         const tm_tall_division found = {high, wide, across, down * across};
         if (found.count > most)
@@ -112,7 +123,7 @@ static inline bool tm_tall_divide(tm_tall_division *d, int64_t shared_memory, in
 static inline bool tm_tall_divide_gray(tm_tall_division *d, int64_t shared_memory, int64_t w, int64_t h)
 {
     return w <= TM_TALL_WIDEST && w * h <= TM_MMA_SMALL_TAPS && tm_wide_units((int)w) >= TM_WIDE_LEAST_UNITS &&
-           tm_tall_divide(d, shared_memory, (int)w, (int)h, TM_TALL_SUMS_BYTES + TM_TALL_FIXED_BYTES, TM_TENSOR_STEPS);
+           tm_tall_divide(d, shared_memory, (int)w, (int)h, 1, TM_TALL_SUMS_BYTES + TM_TALL_FIXED_BYTES, TM_TENSOR_STEPS);
 }
 
 /* Likewise wgmma_tall_planes.cu, for so many products, whose parts are all steps of one launch. A tile must have products enough for what its
@@ -120,7 +131,16 @@ static inline bool tm_tall_divide_gray(tm_tall_division *d, int64_t shared_memor
 static inline bool tm_tall_divide_planes(tm_tall_division *d, int64_t shared_memory, int64_t w, int64_t h, int count, bool always)
 {
     return w * h <= TM_TENSOR_TAPS && (always || (h + 3) * tm_wide_units((int)w) >= 50) &&
-           tm_tall_divide(d, shared_memory, (int)w, (int)h, TM_TALL_PLANES_FIXED_BYTES, TM_TENSOR_STEPS / count);
+           tm_tall_divide(d, shared_memory, (int)w, (int)h, 1, TM_TALL_PLANES_FIXED_BYTES, TM_TENSOR_STEPS / count);
+}
+
+/* Likewise wgmma_tall_bound.cu, of a template of so many channels, where it takes that size at all. Blocks of parts that are not
+ * all in shared memory come while others are multiplied with. */
+static inline bool tm_tall_divide_bound(tm_tall_division *d, int64_t shared_memory, int64_t w, int64_t h, int channels)
+{
+    return w * h * channels <= TM_TENSOR_TAPS && tm_wide_units((int)w) >= TM_WIDE_LEAST_UNITS &&
+           ((channels == 1 && tm_tall_divide(d, shared_memory, (int)w, (int)h, 1, TM_TALL_PLANES_FIXED_BYTES, 1)) ||
+            tm_tall_divide(d, shared_memory, (int)w, (int)h, 2, TM_TALL_PLANES_FIXED_BYTES, TM_TENSOR_STEPS / channels));
 }
 
 /* Bytes of the map of other parts' sums that wgmma_tall.cu adds to, whose rows are so many elements apart. */

@@ -4,9 +4,18 @@
 #define TMATCH_LCC_CUDA_TENSOR_TALL_PRODUCTS_CUH
 #include "lcc/cuda/tensor/tall_block.cuh"
 
-/* Issues the products of a tile, whose frame rows stand in one of the two buffers, with a template's blocks in shared memory.
- * adds: to what acc has. */
-template <int STEPS, bool ODD>
+template <bool SIGNED, int B_APART, int A_APART>
+__device__ __forceinline__ void tm_tall_product_of(int (&acc)[TM_TALL_GROUPS][4], unsigned a, unsigned b, int more)
+{
+    if (SIGNED)
+        tm_wgmma_signed<B_APART, A_APART>(acc, a, b, more);
+    else
+        tm_wgmma<B_APART, A_APART>(acc, a, b, more);
+}
+
+/* Issues the products of a tile, whose frame rows stand in one of the two buffers, with a template's blocks in shared memory, whose bytes
+ * have a sign or none. adds: to what acc has. */
+template <bool SIGNED, int STEPS, bool ODD>
 __device__ __forceinline__ void tm_tall_products(const tm_tall_block<STEPS, ODD> &b, unsigned blocks, int buffer, bool adds,
                                                  int (&acc)[TM_TALL_GROUPS][4])
 {
@@ -19,10 +28,10 @@ __device__ __forceinline__ void tm_tall_products(const tm_tall_block<STEPS, ODD>
     auto issue_whole = [&](unsigned row_a, unsigned row_b, int more) {
 #pragma unroll
         for (int k = 0; k < WHOLE; k++, more = 1)
-            tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 256>(acc, row_a + k * step_blocks, row_b + 2 * k, more);
+            tm_tall_product_of<SIGNED, TM_TALL_GROUP_ROWS * ROW, 256>(acc, row_a + k * step_blocks, row_b + 2 * k, more);
     };
     auto issue_halves = [&]() { // this row's last unit and the next one's
-        tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 128>(acc, of_halves, of_frame + 2 * WHOLE + ((ROW / 16 - 1) << 16), 1);
+        tm_tall_product_of<SIGNED, TM_TALL_GROUP_ROWS * ROW, 128>(acc, of_halves, of_frame + 2 * WHOLE + ((ROW / 16 - 1) << 16), 1);
     };
     int row = 0;
 #pragma unroll 1
@@ -57,12 +66,12 @@ __device__ __forceinline__ void tm_tall_wait_for_turn(const tm_tall_block<STEPS,
 }
 
 /* Makes a turn's products. */
-template <int STEPS, bool ODD>
+template <bool SIGNED = false, int STEPS, bool ODD>
 __device__ __forceinline__ void tm_tall_multiply(const tm_tall_block<STEPS, ODD> &b, int warpgroup, int turn, unsigned blocks,
                                                  bool adds, int (&acc)[TM_TALL_GROUPS][4])
 {
     tm_tall_wait_for_turn(b, warpgroup, turn);
-    tm_tall_products(b, blocks, turn % 2, adds, acc);
+    tm_tall_products<SIGNED>(b, blocks, turn % 2, adds, acc);
     tm_barrier_arrive(b.barrier(TM_TALL_ISSUED + warpgroup));
     tm_wgmma_wait();
     tm_wgmma_keep(acc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_tall_planes.cu and wgmma_tall_masked.cu: turns of several templates, for whose products other warps do nothing but fill
+/* For wgmma_tall_planes.cu, wgmma_tall_masked.cu and wgmma_tall_bound.cu: turns of several templates, for whose products other warps do nothing but fill
  * the buffers. No turn is left out, though it may have no products: a barrier's phases are told apart by their parity alone. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_TALL_TURNS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_TALL_TURNS_CUH
@@ -10,18 +10,30 @@ enum { TM_TALL_STAGE_WARPS = 4 };
 /* A barrier for a turn of each warpgroup, besides those of tall_block.cuh: its products are made. */
 enum { TM_TALL_MADE = TM_TALL_OTHERS, TM_TALL_TURN_BARRIERS = TM_TALL_MADE + 2 };
 
-/* Behind a second template's blocks, nobody reads these bytes. compute-sanitizer takes A for 2048 bytes of memory, where that of
- * half-blocks is 1280. */
-enum { TM_TALL_BEHIND = 768 };
-
 /* A block's shared memory: operands, and behind these a second template's blocks, where there is room and two are wanted. */
 static inline size_t tm_tall_turns_bytes(const tm_tensor_device *device, size_t fixed, int units, int height, bool two,
                                          tm_tensor_plan *p)
 {
     const size_t bytes = tm_tall_operand_bytes(units, height),
-                 second = tm_tall_template_bytes(units, height) + TM_TALL_BEHIND;
+                 second = tm_tall_second_bytes(units, height);
     p->templates = two && bytes + second + fixed <= device->shared_memory ? 2 : 1;
     return bytes + (p->templates > 1 ? second : 0);
+}
+
+/* The steps' products of so many of the parts; the sums before a step are shifted before its first one. */
+static inline tm_tensor_steps tm_tall_steps_of_parts(const tm_tensor_steps &j, const tm_tall_division &parts, int count)
+{
+    tm_tensor_steps all = j;
+    all.count = 0;
+    for (int s = 0; s < j.count; s++)
+        for (int i = 0; i < count; i++) {
+            tm_tensor_step &step = all.step[all.count++];
+            step = j.step[s];
+            step.row = tm_tall_part_row(&parts, i), step.unit = tm_tall_part_unit(&parts, i);
+            step.plane += step.row * (int64_t)j.pitch + 16 * step.unit;
+            step.shift = i ? 0 : step.shift;
+        }
+    return all;
 }
 
 template <int STEPS, bool ODD>
@@ -42,9 +54,10 @@ struct tm_tall_turns {
     }
 
     /* A turn's products with the template whose blocks those are. adds: to what acc has. */
+    template <bool SIGNED = false>
     __device__ __forceinline__ void multiply(int turn, unsigned blocks, bool adds, int (&acc)[TM_TALL_GROUPS][4]) const
     {
-        tm_tall_multiply(b, turn % 2, turn, blocks, adds, acc);
+        tm_tall_multiply<SIGNED>(b, turn % 2, turn, blocks, adds, acc);
         tm_barrier_arrive(b.barrier(TM_TALL_MADE + turn % 2));
     }
 

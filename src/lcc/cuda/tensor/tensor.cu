@@ -306,3 +306,24 @@ cudaError_t tm_tensor_launch_bound(const tm_tensor_device *device, const tm_tens
         return job->bytes == 1 ? tm_bound_masked_launch(device, *job, stream) : tm_bound_pixels_launch(device, *job, stream);
     return cudaErrorNotSupported;
 }
+
+bool tm_tensor_takes_tops(const tm_tensor_device *device, const tm_tensor_steps *job)
+{
+    if constexpr (built_with_wgmma)
+        return can_use_wgmma(device) && job->width > SMALL_WIDTH && tm_tall_bound_takes(device, *job);
+    return false;
+}
+
+void tm_tensor_tops_size(const tm_device_windows *windows, int64_t *stride, int64_t *rows)
+{
+    *stride = *rows = 0;
+    if constexpr (built_with_wgmma)
+        tm_tall_bound_tops(*windows, stride, rows);
+}
+
+cudaError_t tm_tensor_launch_tops(const tm_tensor_device *device, const tm_tensor_steps *job, cudaStream_t stream)
+{
+    if constexpr (built_with_wgmma)
+        return tm_tall_bound_launch(device, *job, stream);
+    return cudaErrorNotSupported;
+}

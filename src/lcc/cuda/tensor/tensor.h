@@ -16,6 +16,7 @@
  *     wgmma_tall.cu   one whose products take long, likewise
  *     wgmma_tall_planes.cu products as of mma_steps.cu, of wider templates, likewise
  *     wgmma_tall_masked.cu one wider template with a mask, likewise
+ *     wgmma_tall_bound.cu the greatest products of several planes with such a template's direction, likewise
  *     wgmma_many.cu   many templates of at most 64 columns, likewise
  *
  * kernels.cuh begins with the words that these files use. */
@@ -218,6 +219,13 @@ bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_
 /* The microseconds that so many products take there on an H100 at least, as each multiprocessor makes a tile of one at a time; 0 if
  * these are not made there. */
 double tm_tensor_wide_steps_us(const tm_tensor_device *device, const tm_geometry *geometry, int count);
+
+/* Sums of products of so many planes with a direction's bytes (lcc/direction.h), in their forms for wide templates: of each 8 neighbouring
+ * windows of a row the greatest, as int32_t to the last step's map, rows of tops stride elements apart; rows: that there must be. Whether
+ * this takes steps whose pointers may not be set yet; where it does not, nothing is launched: cudaErrorNotSupported. */
+bool tm_tensor_takes_tops(const tm_tensor_device *device, const tm_tensor_steps *job);
+void tm_tensor_tops_size(const tm_device_windows *windows, int64_t *stride, int64_t *rows);
+cudaError_t tm_tensor_launch_tops(const tm_tensor_device *device, const tm_tensor_steps *job, cudaStream_t stream);
 
 /* As tm_tensor_launch, without scratch. */
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,

@@ -198,22 +198,6 @@ double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j
     return (double)rounds * (parts.rows + 3) * parts.units / 2 * cycles / clock;
 }
 
-/* The steps' products of so many of the parts; the sums before a step are shifted before its first one. */
-static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_division &parts, int count)
-{
-    tm_tensor_steps all = j;
-    all.count = 0;
-    for (int s = 0; s < j.count; s++)
-        for (int i = 0; i < count; i++) {
-            tm_tensor_step &step = all.step[all.count++];
-            step = j.step[s];
-            step.row = tm_tall_part_row(&parts, i), step.unit = tm_tall_part_unit(&parts, i);
-            step.plane += step.row * (int64_t)j.pitch + 16 * step.unit;
-            step.shift = i ? 0 : step.shift;
-        }
-    return all;
-}
-
 cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_division &parts, int count,
                                  cudaStream_t stream)
 {
@@ -228,7 +212,7 @@ cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps
     }
     p.part_rows = parts.rows;
     const tm_tensor_block block = block_of(device, j, parts, &p);
-    const tm_tensor_steps all = steps_of_parts(j, parts, count);
+    const tm_tensor_steps all = tm_tall_steps_of_parts(j, parts, count);
     return tm_wide_of_units(parts.units, [&](auto form) {
         return tm_tensor_start(device, tall_steps_kernel<decltype(form)::STEPS, decltype(form)::ODD>, all, p, block, true, stream);
     });
