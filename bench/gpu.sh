@@ -65,7 +65,7 @@ sanitize_one() { # TOOL PROGRAM:TESTS[:CASES]
     names=${2#*:}
     case $names in *:*) TMATCH_TEST_CASES=${names#*:} ;; esac
     barriers= # of a block, in shared memory: what synccheck finds out by itself is too few for wgmma_tall.cu
-    [ "$1" != synccheck ] || barriers=--num-cuda-barriers=256
+    [ "$1" != synccheck ] || barriers=--num-cuda-barriers=2048
     for attempt in 1 2 3; do
         compute-sanitizer --tool "$1" ${barriers:+"$barriers"} --error-exitcode 9 "$BUILD/tests/test_${2%%:*}" "${names%%:*}" >"$log" 2>&1
         result=$?
