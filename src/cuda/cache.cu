@@ -129,9 +129,12 @@ static cudaError_t prepare_bound(tm_cuda *cuda, tm_group *group)
     return error == cudaSuccess && t->mask ? copy_table(cuda, group) : error;
 }
 
-static cudaError_t prepare_direction(tm_group *group)
+static cudaError_t prepare_direction(const tm_cuda *cuda, tm_group *group)
 {
-    if (group->direction || group->has_no_direction)
+    const bool waits = !group->was_asked && !cuda->tensor.always_wide;
+
+    group->was_asked = true;
+    if (group->direction || group->has_no_direction || waits)
         return cudaSuccess;
     if (tm_direction_make(&group->direction, group->keys) != TM_OK)
         return cudaErrorMemoryAllocation;
@@ -212,7 +215,7 @@ static cudaError_t prepare(tm_cuda *cuda, tm_group *group, const tm_job *jobs, p
     if (of == BOUND)
         return prepare_bound(cuda, group);
     if (of == DIRECTION)
-        return prepare_direction(group);
+        return prepare_direction(cuda, group);
     if (!jobs->tiling)
         TRY(prepare_direct(cuda, group, jobs, of == ALL_WINDOWS));
     if (!group->certified.memory && tm_cuda_certified_takes(cuda, jobs))

@@ -20,6 +20,7 @@ typedef struct tm_group {
     bool is_bounded;           /* of tm_fetch_bound's: these are made */
     tm_direction *direction;   /* of the template, or NULL: it was not asked for, or is of no use, */
     bool has_no_direction;     /* which is known */
+    bool was_asked;            /* for its direction, which is made the second time */
     bool held;                 /* the group is not dropped for others */
     void *wide_fragments;      /* where a job wanted them, or NULL */
     tm_tensor_template *table; /* with the fragments */
@@ -49,7 +50,8 @@ cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t c
  * unless too few pixels in one place count: then the group is not bounded. */
 cudaError_t tm_fetch_bound(tm_cuda *cuda, const tm_job *job, tm_group **found);
 
-/* The same of one template of 8 bits whose direction is made, if it is of use. */
+/* The same of one template of 8 bits, whose direction is made when it is asked for once more, if it is of use: what it takes of the first match
+ * would be more than it saves there. */
 cudaError_t tm_fetch_direction(tm_cuda *cuda, const tm_job *job, tm_group **found);
 
 /* Brings the form for wide templates of a group of one, unless it has it. */

@@ -58,7 +58,7 @@ static tm_status round_all(tm_direction *direction, const tm_template *t, uint8_
     }
     for (int channel = 0; channel < t->channels; channel++) {
         round_channel(t, channel, 126.0 / (double)most, bytes, &c);
-        const tm_status status = tm_template_prepare(&direction->bytes[channel], &image);
+        const tm_status status = tm_template_prepare_plane(&direction->bytes[channel], &image);
         if (status != TM_OK)
             return status;
         direction->channels++;

@@ -86,6 +86,9 @@ struct tm_template {
 /* Copies and sums a valid image of at most TM_MAX_TEMPLATE_PIXELS. Errors: MEMORY. */
 tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image);
 
+/* The same without levels, for what is made of a template and multiplied with frames. */
+tm_status tm_template_prepare_plane(tm_template **tmpl, const tm_image *image);
+
 /* Makes what a metric needs of this template. */
 tm_scorer tm_scorer_make(const tm_template *tmpl, tm_metric metric);
 

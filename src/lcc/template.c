@@ -224,6 +224,11 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
     return prepare(tmpl, image, true);
 }
 
+tm_status tm_template_prepare_plane(tm_template **tmpl, const tm_image *image)
+{
+    return prepare(tmpl, image, false);
+}
+
 bool tm_template_equal(const tm_template *a, const tm_template *b)
 {
     return a->hash == b->hash && a->width == b->width && a->height == b->height &&

@@ -290,15 +290,58 @@ static void wide_bounded(void)
     printf("# %d cases, 0 differ\n", cases + large);
 }
 
+/* A template that comes again and again, whose direction is made when it comes for the second time, in frames that leave few windows, and in
+ * others that leave too many, so that it rests. */
+static void wide_bounded_again(void)
+{
+    static const picture_content contents[] = {PICTURE_NOISE, PICTURE_ZEROS, PICTURE_GRADIENT};
+    static const int order[] = {0, 0, 1, 0, 2, 0};
+    enum { FRAMES = sizeof contents / sizeof *contents, ORDER = sizeof order / sizeof *order, MATCHES = 8 * ORDER };
+    const int64_t w = check_random_in(26, 40), h = check_random_in(24, 40);
+    const tm_settings settings[] = {settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0), settings_of(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 0)};
+    tm_matcher *sides[2];
+    tm_template *templates[2];
+    tm_image frames[FRAMES], image = {0};
+    void *memory[FRAMES];
+
+    require_cuda();
+    for (int i = 0; i < FRAMES; i++)
+        memory[i] = picture_make(&frames[i], 150 + w, 70 + h, TM_SAMPLE_U8, 1, contents[i]);
+    void *samples = picture_make(&image, w, h, TM_SAMPLE_U8, 1, PICTURE_NOISE);
+    picture_cut(&image, &frames[0]);
+    uint8_t *mask = picture_mask_out(&image, (unsigned)(w * h)); // about one pixel
+    for (int k = 0; k < 2; k++) {
+        CHECK_EQ(tm_matcher_create(&sides[k], &settings[k]), TM_OK);
+        CHECK_EQ(tm_template_create(&templates[k], sides[k], &image), TM_OK);
+    }
+    for (int i = 0; i < MATCHES; i++) {
+        tm_peak best[2];
+        for (int k = 0; k < 2; k++)
+            CHECK_EQ(tm_match(sides[k], &frames[order[i % ORDER]], templates[k], &best[k], NULL), TM_OK);
+        CHECK(kind_same_peak(&best[0], &best[1]));
+    }
+    for (int k = 0; k < 2; k++) {
+        tm_template_destroy(&templates[k]);
+        tm_matcher_destroy(&sides[k]);
+    }
+    for (int i = 0; i < FRAMES; i++)
+        free(memory[i]);
+    free(mask);
+    free(samples);
+    printf("# %d cases, 0 differ\n", (int)MATCHES);
+}
+
 /* So many tiles that a GPU's blocks have several, odd numbers and even ones, and go on to the next column of tiles; the oracle takes seconds. */
 static void bounded_tiles(void)
 {
     const int cases = (int)check_cases_least(4, 2), first = (int)check_random_in(0, 3);
 
     require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
     for (int i = first; i < first + cases; i++)
         bounded_of(1 + i % 4, PICTURE_NOISE, TM_DOMAIN_VALID,
                    (int64_t[]){check_random_in(1990, 2100), check_random_in(1060, 1500), check_random_in(26, 34), check_random_in(16, 18)});
+    unsetenv("TMATCH_ALWAYS_WIDE");
     printf("# %d cases, 0 differ\n", cases);
 }
 
@@ -360,6 +403,7 @@ int main(int argc, char **argv)
         TEST(wide_masked),
         TEST(wide_rgb),
         TEST(wide_bounded),
+        TEST(wide_bounded_again),
         TEST(bounded_tiles),
         TEST(parts),
         TEST(runs),
