@@ -74,28 +74,28 @@ typedef struct holes {
     int *before;
 } holes;
 
-static bool count_holes(holes *m, const tm_template *t)
+static bool count_holes(holes *h, const tm_template *t)
 {
-    m->columns = t->width + 1;
-    m->before = calloc((size_t)(m->columns * (t->height + 1)), sizeof *m->before);
-    if (!m->before)
+    h->columns = t->width + 1;
+    h->before = calloc((size_t)(h->columns * (t->height + 1)), sizeof *h->before);
+    if (!h->before)
         return false;
     for (int64_t y = 0; y < t->height; y++) {
-        int *row = m->before + (y + 1) * m->columns, of_row = 0;
+        int *row = h->before + (y + 1) * h->columns, of_row = 0;
         for (int64_t x = 0; x < t->width; x++) {
             of_row += !counts(t, y * t->width + x);
-            row[x + 1] = row[x + 1 - m->columns] + of_row;
+            row[x + 1] = row[x + 1 - h->columns] + of_row;
         }
     }
     return true;
 }
 
-/* Of whichever of the cell's windows. */
-static int holes_in(const holes *m, const tm_direction_core *c)
+/* At most so many pixels of a core do not count, whichever of the cell's windows has it. */
+static int holes_in(const holes *h, const tm_direction_core *c)
 {
     const int64_t left = TM_PATCH * c->left - (TM_PATCH - 1), right = TM_PATCH * c->right;
-    const int *above = m->before + (TM_PATCH * c->top - (TM_PATCH - 1)) * m->columns,
-              *below = m->before + TM_PATCH * c->bottom * m->columns;
+    const int *above = h->before + (TM_PATCH * c->top - (TM_PATCH - 1)) * h->columns,
+              *below = h->before + TM_PATCH * c->bottom * h->columns;
     return below[right] - below[left] - above[right] + above[left];
 }
 
@@ -105,22 +105,22 @@ static bool choose_core(tm_direction_core *core, const tm_template *t)
     const int across = (int)(t->width / TM_PATCH), down = (int)(t->height / TM_PATCH);
     int64_t most = t->count / LEAST_CORE;
     tm_direction_core c;
-    holes m;
+    holes h;
 
-    if (!count_holes(&m, t))
+    if (!count_holes(&h, t))
         return false;
     for (c.left = 1; c.left < across; c.left++)
         for (c.right = c.left + 1; c.right <= across; c.right++)
             for (c.top = 1; c.top < down; c.top++)
                 for (c.bottom = c.top + 1; c.bottom <= down; c.bottom++) {
-                    c.missing = holes_in(&m, &c);
+                    c.missing = holes_in(&h, &c);
                     const int64_t pixels = (int64_t)(c.right - c.left) * (c.bottom - c.top) * (TM_PATCH * TM_PATCH) - HOLE_COST * c.missing;
                     if (pixels > most) {
                         most = pixels;
                         *core = c;
                     }
                 }
-    free(m.before);
+    free(h.before);
     return true;
 }
 

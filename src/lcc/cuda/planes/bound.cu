@@ -78,7 +78,7 @@ static __device__ __forceinline__ void sum_columns(const tm_planes_bound &b, int
     }
 }
 
-/* Of the windows of a thread's cell, at least. columns: of its row, those of each channel apart. */
+/* What the windows of a thread's cell deviate by at least. columns: its row's, those of each channel apart. */
 static __device__ __forceinline__ double core_deviations(const tm_planes_bound &b, const uint2 *columns, int apart)
 {
     const int across = b.core.right - b.core.left, pixels = across * (b.core.bottom - b.core.top) * (TM_PATCH * TM_PATCH);
@@ -94,7 +94,7 @@ static __device__ __forceinline__ double core_deviations(const tm_planes_bound &
     return fmax(all * (1 - SLACK) - 65025.0 * b.channels * b.core.missing, 0.0);
 }
 
-/* Of the windows of a cell, at most, in a channel, by a warp. */
+/* What the windows of a cell deviate by at most in a channel, by a warp. */
 static __device__ __forceinline__ double most_deviations(const tm_planes_bound &b, int channel, int64_t x, int64_t y)
 {
     const int across = (TM_PATCH - 1 + b.windows.width + TM_PATCH - 1) / TM_PATCH, down = (TM_PATCH - 1 + b.windows.height + TM_PATCH - 1) / TM_PATCH;

@@ -47,17 +47,22 @@ static __device__ __forceinline__ void tm_list_put(const tm_planes_list &list, u
         list.of[at] = {order, (unsigned)position};
 }
 
+/* The order of a score to reach. 0 or less: any score will do. */
+static __device__ __forceinline__ int tm_list_order(float limit)
+{
+    return limit > 0 ? tm_score_order(limit) : INT_MIN;
+}
+
 /* The order that a window must have to be of interest, where such a best one is known; and where such a score with the template itself is. */
 static __device__ __forceinline__ int tm_list_least(const tm_planes_list &list, int best)
 {
-    const float limit = tm_rounded_limit(list.rounding, tm_score_of_order(best));
-    return limit > 0 ? tm_score_order(limit) : INT_MIN;
+    return tm_list_order(tm_rounded_limit(list.rounding, tm_score_of_order(best)));
 }
 
 static __device__ __forceinline__ int tm_list_least_of_exact(const tm_planes_list &list, int exact)
 {
-    const float score = tm_score_of_order(exact), limit = score > 0 ? tm_rounded_least(list.rounding, score) : 0;
-    return limit > 0 ? tm_score_order(limit) : INT_MIN;
+    const float score = tm_score_of_order(exact);
+    return tm_list_order(score > 0 ? tm_rounded_least(list.rounding, score) : 0);
 }
 #endif
 

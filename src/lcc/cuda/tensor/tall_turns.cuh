@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_tall_planes.cu, wgmma_tall_masked.cu and wgmma_tall_bound.cu: turns of several templates, for whose products other warps do nothing but fill
- * the buffers. No turn is left out, though it may have no products: a barrier's phases are told apart by their parity alone. */
+/* For wgmma_tall_planes.cu, wgmma_tall_masked.cu and wgmma_tall_bound.cu: turns of several templates, for whose products other
+ * warps do nothing but fill the buffers. No turn is left out, though it may have no products: a barrier's phases are told apart by their parity alone. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_TALL_TURNS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_TALL_TURNS_CUH
 #include "lcc/cuda/tensor/tall_products.cuh"
