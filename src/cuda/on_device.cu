@@ -7,7 +7,6 @@
 #include "integers.h"
 
 #define THREADS 256
-#define MOST_ROWS 65535 /* of blocks */
 
 enum { HOST = -1 };
 
@@ -142,7 +141,7 @@ static __global__ void __launch_bounds__(THREADS) gather_kernel(uint8_t *to, siz
 
 static dim3 blocks_of(int64_t row, int64_t rows)
 {
-    return dim3((unsigned)((row + THREADS - 1) / THREADS), (unsigned)smaller(rows, MOST_ROWS));
+    return dim3((unsigned)((row + THREADS - 1) / THREADS), (unsigned)smaller(rows, TM_MOST_GRID_ROWS));
 }
 
 static cudaError_t gather(uint8_t *to, size_t pitch, const strewn *from, int64_t size, cudaStream_t stream)

@@ -5,6 +5,7 @@
 #include <float.h>
 
 #include "cuda/peaks.cuh"
+#include "integers.h"
 #include "lcc/cuda/memory.cuh"
 
 #define WARP 32
@@ -177,8 +178,7 @@ static dim3 blocks_of(const tm_peak_job *job)
 {
     const int64_t rows = BLOCK_ROWS * ROWS_A_THREAD;
     const int64_t down = (job->last_row - job->first_row + rows - 1) / rows;
-    return dim3((unsigned)((job->width + WARP - 1) / WARP),
-                (unsigned)(down < 65535 ? down : 65535));
+    return dim3((unsigned)((job->width + WARP - 1) / WARP), (unsigned)smaller(down, TM_MOST_GRID_ROWS));
 }
 
 template <typename T>

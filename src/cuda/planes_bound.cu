@@ -6,8 +6,6 @@
 #include "integers.h"
 #include "lcc/cuda/planes/bound.cuh"
 
-#define MOST_GRID_ROWS 65535 /* of blocks */
-
 /* Whether it saves more than patches and lists take, as measured on an H200: under a mask always, as of four products one is left; in colour where
  * not most multiprocessors have nothing to do. */
 static bool pays(const tm_planes_job *run, const tm_geometry *g)
@@ -28,7 +26,7 @@ static bool takes(const tm_planes_job *run, const tm_walk *walk)
     steps.count = products->channels;
     return products->bytes == 1 && !products->z && job->metric == TM_METRIC_LCC && !tm_job_has_map(job) && !job->tiling && !tm_is_async(job) &&
            !tm_scorer_make(job->tmpl, job->metric).int128 && g->map_width * g->map_height <= UINT32_MAX &&
-           tm_patches_down(steps) <= MOST_GRID_ROWS && tm_walk_end(walk, 0) == g->map_height &&
+           tm_patches_down(steps) <= TM_MOST_GRID_ROWS && tm_walk_end(walk, 0) == g->map_height &&
            tm_tensor_takes_tops(&run->cuda->tensor, &steps) && pays(run, g);
 }
 

@@ -9,6 +9,8 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/lcc.h"
 
+enum { TM_MOST_GRID_ROWS = 65535 }; /* of blocks, in one launch */
+
 /* The windows of a plane of 8 bits in device memory, for templates of one size. */
 struct tm_device_windows {
     const uint8_t *frame; /* sample of map element (0, 0)'s first tap; 256-byte aligned */

@@ -5,7 +5,6 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/planes/score.cuh"
 
-#define MOST_GRID_ROWS 65535 /* of blocks */
 #define PRODUCTS_THREADS 128
 
 /* One sum of four neighbouring windows, added up from its products. The first two products of every
@@ -224,7 +223,7 @@ tm_tiles tm_tiles_make(const tm_planes_score *c, int threads, int tile_columns, 
 {
     const int64_t across = ceil_div(c->map_width, tile_columns);
     const int64_t most = (int64_t)c->multiprocessors * fit / across;
-    const int64_t down = most < 1 ? 1 : most > MOST_GRID_ROWS ? MOST_GRID_ROWS : most;
+    const int64_t down = clamp(most, 1, TM_MOST_GRID_ROWS);
     const int tile_rows = (int)(ceil_div(ceil_div(c->rows, down), TM_LOOK_ROWS) * TM_LOOK_ROWS);
     return {threads, tile_columns, tile_rows,
             dim3((unsigned)across, (unsigned)ceil_div(c->rows, tile_rows))};

@@ -11,7 +11,6 @@
 #define PIXELS 4            /* of a thread in a row */
 #define MOST_SHARE 4        /* rows of a thread, where that leaves blocks enough */
 #define LEAST_BLOCKS 2048
-#define MOST_GRID_ROWS 65535 /* of blocks */
 
 /* Stores the first bytes of a word of four pixels. whole: all four, to a word of its own. */
 static __device__ __forceinline__ void put(uint8_t *to, uint32_t word, int pixels, bool whole)
@@ -145,7 +144,7 @@ cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *pla
 {
     const int64_t across = ceil_div(raw->width, THREADS * PIXELS);
     const int64_t share = smaller(across * raw->height / LEAST_BLOCKS, MOST_SHARE);
-    const int rows = (int)larger(larger(share, 1), ceil_div(raw->height, MOST_GRID_ROWS));
+    const int rows = (int)larger(larger(share, 1), ceil_div(raw->height, TM_MOST_GRID_ROWS));
     auto kernel = raw->bytes == 2 ? kernel_of<2>(raw->channels) : kernel_of<1>(raw->channels);
     const dim3 grid((unsigned)across, (unsigned)ceil_div(raw->height, rows));
     return tm_early_launch(kernel, grid, THREADS, 0, early, stream, *raw, *planes, products->squares, products->z, rows,

@@ -4,7 +4,7 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/poses/large.cuh"
 
-enum { THREADS = 128, PRODUCT_WARPS = 8, MOST_GRID_ROWS = 65535 };
+enum { THREADS = 128, PRODUCT_WARPS = 8 };
 
 static __global__ void __launch_bounds__(THREADS) cells_kernel(tm_large_level l, const uint8_t *plane, size_t pitch,
                                                                 int width, int height)
@@ -179,7 +179,7 @@ cudaError_t tm_large_make_cells(const tm_large_level *l, const uint8_t *plane, s
         across = max(across, l->cells[i].width);
         down = max(down, l->cells[i].height);
     }
-    const dim3 blocks((unsigned)ceil_div(across, THREADS / l->side), (unsigned)smaller(down, MOST_GRID_ROWS), (unsigned)l->frames);
+    const dim3 blocks((unsigned)ceil_div(across, THREADS / l->side), (unsigned)smaller(down, TM_MOST_GRID_ROWS), (unsigned)l->frames);
     return TM_LAUNCH(cells_kernel<<<blocks, THREADS, 0, stream>>>(*l, plane, pitch, width, height));
 }
 
